@@ -16,6 +16,7 @@ from PIL import Image
 MOST_REGIONS = 20  # of a photo, detected or drawn by people; includes the frame
 MOST_THINGS = 13  # of a drawing; includes the frame
 LARGER = 7  # squares of 224 pixels in one of 576
+LARGE_SIDE = 256  # pixels of a side of the squares that networks with a tuned end read
 FINER = 2  # photos are decoded to at least this multiple of the network's input side
 IMAGENET_MEAN = (0.485, 0.456, 0.406)
 IMAGENET_STD = (0.229, 0.224, 0.225)
@@ -153,6 +154,12 @@ def _whole(photo: Image.Image, spec: InputSpec) -> np.ndarray:
     return _squeeze(photo, spec.size, spec)
 
 
+def _both(photo: Image.Image, spec: InputSpec) -> np.ndarray:
+    """Squeeze the whole photo into a square and add its mirror image: (2, 3, size, size)."""
+    view = _whole(photo, spec)
+    return np.concatenate([view, view[..., ::-1]])
+
+
 def _whole_for_regions(photo: Image.Image, spec: InputSpec) -> np.ndarray:
     """Squeeze the whole photo into a larger square: (1, 3, region_size, region_size)."""
     return _squeeze(photo, spec.region_size, spec)
@@ -188,6 +195,7 @@ VIEWS = {  # Vendrov 2016, section 4.2, has "ten"
     "mirror": Crops(views=2, vectors=1, squares=2, cut=_mirror),
     "ten": Crops(views=10, vectors=1, squares=10, cut=_ten),
     "whole": Crops(views=1, vectors=1, squares=1, cut=_whole),
+    "both": Crops(views=2, vectors=1, squares=2, cut=_both),
     "own": Crops(views=1, vectors=1, squares=1, cut=_own),
 }
 REGIONS = {

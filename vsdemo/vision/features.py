@@ -42,8 +42,9 @@ BATCH_VIEWS = 20  # views through the network at a time; more are slower on a CP
 GPU_VIEWS = 256  # the same on a GPU
 WORTH_LENDING = 20.0  # least seconds of CPU work for which a GPU is borrowed, which takes time
 PROBE = 4  # photos, enough to measure how long one takes
+LONGEST = 100  # letters of a backbone in the name of a folder
 VERSION = 1  # to be raised when views or features are computed in another way
-VECTOR, MAP = "vector", "map"  # kinds of features
+VECTOR, MAP, STEM = "vector", "map", "stem"  # kinds of features
 FEATURES, BOXES = "features", "boxes"  # tensors of a file
 
 
@@ -52,15 +53,17 @@ def encode_views(weights: Weights, kind: str, views: Tensor, boxes: Tensor | Non
 
     Args:
         weights: Weights of the backbone.
-        kind: `VECTOR` or `MAP`.
+        kind: `VECTOR`, `MAP` or `STEM`.
         views: (B, V, 3, H, W), uint8.
         boxes: (B, K, 4), the regions to compute vectors of; None to compute those of the views.
 
     Returns:
-        Vectors (B, D), or (B, K, D) for regions, or maps (B, C, h, w).
+        Vectors (B, D), or (B, K, D) for regions, maps (B, C, h, w), or stems (B, V, S, h, w).
     """
     network = load_backbone(weights).to(device())
-    if kind == MAP:
+    if kind == STEM:
+        features = network.stems(views)
+    elif kind == MAP:
         _, maps = network(views[:, 0])
         features = F.normalize(maps, dim=1)
     elif boxes is None:
@@ -181,11 +184,12 @@ class _Beginning:
 class FeatureCache:
     """The features of one backbone and one value of the setting `crops`, in VSDEMO_HOME/features.
 
-    There are two kinds of features, kept in half precision:
+    There are three kinds of features, kept in half precision:
 
     - `VECTOR`: the L2-normalised mean over the views, (D,), or that of each region, (K, D), zeros
       for a missing region.
     - `MAP`: the last spatial map of the centre view, (C, h, w), L2-normalised at each place.
+    - `STEM`: of each view what the end of the network reads, (V, S, h, w), to tune that end.
 
     Attributes:
         weights: Weights of the backbone.
@@ -209,7 +213,7 @@ class FeatureCache:
             self._vectors += f"-{self._proposals.version}"
             if self._proposals.is_network:
                 self.hash += f"-{self._proposals.version}"
-        slug = re.sub("[:/]+", "--", backbone)
+        slug = re.sub("[:/]+", "--", backbone)[-LONGEST:]
         self.folder = home() / "features" / f"{slug}-{self.weights.hash}-v{VERSION}"
 
     def load(self) -> None:
@@ -234,7 +238,7 @@ class FeatureCache:
 
         Args:
             photos: Files.
-            kind: `VECTOR` or `MAP`.
+            kind: `VECTOR`, `MAP` or `STEM`.
             progress: Called with (photos done, photos to compute).
             on_partial: Called with the features of the first n photos whenever n has grown by a
                 quarter, while others are missing.
@@ -242,7 +246,8 @@ class FeatureCache:
                 not read; or none at all.
 
         Returns:
-            float16: vectors (N, D), or (N, K, D) for regions, or maps (N, C, h, w).
+            float16: vectors (N, D), or (N, K, D) for regions, maps (N, C, h, w), or stems
+            (N, V, S, h, w).
 
         Raises:
             UnreadablePhotos: If photos cannot be read; all others are cached by then.
@@ -406,7 +411,8 @@ class FeatureCache:
             yield self._compute(prepared, VECTOR, run=_run_here)
 
     def _folder(self, kind: str) -> Path:
-        return self.folder / (MAP if kind == MAP else self._vectors)
+        names = {MAP: MAP, VECTOR: self._vectors, STEM: f"{STEM}-{self.crops}"}
+        return self.folder / names[kind]
 
     def _tensors(self, kind: str) -> tuple[Path, frozenset[str]]:
         """Return the folder of the features, and the names of the tensors that a file has."""
@@ -427,7 +433,7 @@ class FeatureCache:
         Args:
             name: `FEATURES` or `BOXES`.
             photos: As in `get`.
-            kind: `VECTOR` or `MAP`.
+            kind: `VECTOR`, `MAP` or `STEM`.
             progress: See `get`.
             offer: See `_rows`.
             keys: As in `get`.
@@ -487,7 +493,7 @@ class FeatureCache:
 
         Args:
             missing: Key -> file.
-            kind: `VECTOR` or `MAP`.
+            kind: `VECTOR`, `MAP` or `STEM`.
             progress: As in `get`.
             add: Called with the rows of files that were written.
             seen: Files whose rows are known.
@@ -535,7 +541,7 @@ class FeatureCache:
         Args:
             left: Key -> file.
             done: How many are done.
-            kind: `VECTOR` or `MAP`.
+            kind: `VECTOR`, `MAP` or `STEM`.
             broken: Key -> reason; photos that cannot be read are added.
             report: Called with how many of these are done.
 
@@ -613,7 +619,8 @@ class FeatureCache:
         self, network: Backbone, photo: Image.Image, *, path: Path | None, kind: str
     ) -> _Photo:
         """Cut the views out of a photo, and shrink it, as many large ones would fill the memory."""
-        views = network.views(photo, self._read_crops(kind))
+        cut = network.large_views if kind == STEM else network.views
+        views = cut(photo, self._read_crops(kind))
         if self._proposals is None:
             return _Photo(path, small=None, views=views)
         small = photo.copy()

@@ -2,7 +2,8 @@
 
 A backbone is named `pocket` or `easel` (our own for photos, and for the drawings of Storybook; they
 come with the project), `torchvision/NAME` or `clip:NAME`, the image tower of an open_clip model
-(`families.ClipFamily` has its names). The networks are in `network` and imported when needed, as
+(`families.ClipFamily` has its names). `tuned:FOLDER` is one whose end was trained further with the
+model of a checkpoint. The networks are in `network` and imported when needed, as
 importing torchvision takes seconds and a search over cached features does not need it.
 """
 
@@ -18,6 +19,7 @@ from vsdemo.vision.backbones.families import (
     Family,
     OwnFamily,
     TorchvisionFamily,
+    TunedFamily,
     UnknownBackbone,
 )
 from vsdemo.vision.backbones.weights import BROKEN, Weights, content_hash, reason_of
@@ -25,12 +27,13 @@ from vsdemo.vision.backbones.weights import BROKEN, Weights, content_hash, reaso
 if TYPE_CHECKING:
     from vsdemo.vision.backbones.network import Backbone
 
-CLIP = "clip:"
+CLIP, TUNED = "clip:", "tuned:"
 FAMILIES: dict[str, Family] = {  # what the names of backbones start with -> family
     "pocket": OwnFamily("pocket", "vsdemo.vision.backbones.pocket:Pocket", features=1024),
     "easel": OwnFamily("easel", "vsdemo.vision.backbones.easel:Easel", features=256),
     "torchvision/": TorchvisionFamily(),
     CLIP: ClipFamily(),
+    TUNED: TunedFamily(),
 }
 BACKBONES = (  # offered in forms; any other of torchvision or open_clip can be named
     "pocket",

@@ -89,3 +89,13 @@ class Classifier(Network):
         """Compute the vector (B, D) and the map (B, C, h, w) of pixels (B, 3, H, W)."""
         vector = self.net(pixels)
         return vector, self._local.map
+
+    def split(self) -> tuple[nn.Module, nn.Module]:
+        """Split a DenseNet or a ResNet before its last block of layers."""
+        if isinstance(self.net, models.DenseNet):
+            *first, block, norm = self.net.features[0].children()
+            return nn.Sequential(*first), nn.Sequential(block, norm, nn.ReLU())
+        if isinstance(self.net, models.ResNet):
+            *first, block, _, _ = self.net.children()  # pooling and classifier are last
+            return nn.Sequential(*first), block
+        return super().split()

@@ -17,6 +17,7 @@ from vsdemo.vision.backbones.weights import hub_file, hub_folder, local_file
 HUB, LOCAL = "hf-hub:", "local-dir:"
 CONFIG = hub.CONFIG
 WEIGHTS = (hub.WEIGHTS, "open_clip_pytorch_model.bin")  # as open_clip looks for them
+DIFFERENCE = "backbone.safetensors"  # in a checkpoint, how its image network was tuned
 FEATURES = 2048  # numbers of a photo or a region, at most
 
 
@@ -232,6 +233,28 @@ class ClipFamily:
                 f"open_clip has no architecture {architecture!r}; similar names are {near}; "
                 "open_clip.list_models() lists all."
             )
+
+
+class TunedFamily:
+    """Networks whose end was tuned with a model: tuned:FOLDER, its checkpoint."""
+
+    network = "vsdemo.vision.backbones.tuned:Tuned"
+    features = 2 * FEATURES
+
+    def find(self, name: str) -> Path:
+        """Return the file in the folder of the checkpoint. Raises UserError if it is missing."""
+        file = Path(name) / DIFFERENCE
+        if not file.is_file():
+            raise UserError(self.how_to_get(name))
+        return file
+
+    def is_available(self, name: str) -> bool:
+        """Return whether the file exists."""
+        return (Path(name) / DIFFERENCE).is_file()
+
+    def how_to_get(self, name: str) -> str:
+        """Return that the file belongs to the checkpoint."""
+        return f"{Path(name) / DIFFERENCE} is missing; get the whole checkpoint again."
 
 
 def _copies(repository: str) -> list[Path]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Self, TypeVar
@@ -13,10 +14,11 @@ from PIL import Image
 from torch import Tensor, nn
 
 from vsdemo.core.device import autocast, device
+from vsdemo.core.errors import UserError
 from vsdemo.vision.backbones import family_of
 from vsdemo.vision.backbones.folding import fold_norms
 from vsdemo.vision.backbones.weights import BROKEN, Weights, misfit
-from vsdemo.vision.crops import CROPS, InputSpec
+from vsdemo.vision.crops import CROPS, LARGE_SIDE, InputSpec
 
 BINS = 3  # places of a region in each direction, over which the mean is taken
 Result = TypeVar("Result")
@@ -74,6 +76,20 @@ class Network(nn.Module):
         means = torch.unflatten(bins.mean((2, 3)), 0, boxes.shape[:2])  # (N, K, C)
         return F.normalize(means, dim=-1)
 
+    def split(self) -> tuple[nn.Module, nn.Module]:
+        """Split the network into the part that stays frozen and the end, which can be tuned.
+
+        Returns:
+            Pixels (B, 3, H, W) -> (B, S, h, w), and (B, S, h, w) -> the map (B, C, h', w').
+
+        Raises:
+            UserError: The network has no such end.
+        """
+        raise UserError(
+            "The end of this image network cannot be tuned; choose pocket or "
+            "torchvision/densenet169."
+        )
+
     def find(self, pixels: Tensor) -> list[Tensor]:
         """Find the things in pixels (N, 3, H, W), the most certain first.
 
@@ -105,7 +121,8 @@ class OwnNetwork(Network):
         return network
 
 
-def _load(weights: Weights) -> Network:
+def load_network(weights: Weights) -> Network:
+    """Build the network of some weights and load them."""
     family, name = family_of(weights.name)
     module, _, network = family.network.partition(":")
     loaded: Network = getattr(import_module(module), network).load(name, weights.path)
@@ -130,7 +147,7 @@ class Backbone(nn.Module):
         self.name = weights.name
         self.hash = weights.hash
         try:
-            self.net = _load(weights)
+            self.net = load_network(weights)
         except BROKEN as error:
             raise misfit(weights, error) from None
         spec = self.net.spec
@@ -159,6 +176,26 @@ class Backbone(nn.Module):
     def views(self, photo: Image.Image, crops: str) -> Tensor:
         """Cut the views of `crops` out of an RGB photo: uint8, (V, 3, side, side)."""
         return torch.from_numpy(CROPS[crops].cut(photo, self.net.spec))
+
+    def large_views(self, photo: Image.Image, crops: str) -> Tensor:
+        """Cut views with sides of LARGE_SIDE pixels, for `stems`."""
+        spec = replace(self.net.spec, size=LARGE_SIDE)
+        return torch.from_numpy(CROPS[crops].cut(photo, spec))
+
+    def stems(self, views: Tensor) -> Tensor:
+        """Compute what the end of the network reads, see `Network.split`.
+
+        Args:
+            views: (N, V, 3, H, W), uint8.
+
+        Returns:
+            (N, V, S, h, w).
+
+        Raises:
+            UserError: The network has no end that can be tuned.
+        """
+        stem, _ = self.net.split()
+        return torch.unflatten(self._run(stem, views.flatten(0, 1)), 0, views.shape[:2])
 
     def encode(self, views: Tensor) -> Tensor:
         """Compute the normalised mean vector over the views of each photo.

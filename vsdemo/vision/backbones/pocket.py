@@ -143,6 +143,10 @@ class Pocket(OwnNetwork):
         spatial = self._last(self._before_last(pixels))
         return spatial.mean((2, 3)), spatial
 
+    def split(self) -> tuple[nn.Module, nn.Module]:
+        """Split the network before its last stage."""
+        return self.layers[:LAST], self.layers[LAST:]
+
     def region_map(self, pixels: Tensor) -> Tensor:
         """Compute the map of the last block and that before it at the latter's resolution.
 

@@ -1,0 +1,62 @@
+"""An image encoder that also trains the end of its image network."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Self
+
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from vsdemo.core.embeddings import Embeddings
+from vsdemo.encoders import Encoder
+from vsdemo.encoders.image import stack
+from vsdemo.vision.backbones.tuned import pool
+
+
+class TunedImage(Encoder):
+    """The end of an image network, and an encoder of its vectors: (N, V, S, h, w) -> (N, D).
+
+    It computes of V views what the encoder would compute of the features of the tuned network, see
+    `vsdemo.vision.backbones.network.Backbone.encode`. The statistics of batch norms are kept.
+
+    Attributes:
+        end: The end of the network, (B, S, h, w) -> (B, C, h', w').
+        image: The encoder, (N, 2 C) -> (N, D).
+
+    Args:
+        end: As the attribute.
+        image: As the attribute.
+    """
+
+    needs = frozenset({"vector"})
+    inputs = ("stems",)
+
+    def __init__(self, end: nn.Module, image: Encoder) -> None:
+        super().__init__()
+        self.end, self.image, self.dim = end, image, image.dim
+
+    def train(self, mode: bool = True) -> Self:  # noqa: FBT001, FBT002 -- as nn.Module has it
+        """Set the mode of the encoder; the end is always in evaluation mode."""
+        super().train(mode)
+        self.end.eval()
+        return self
+
+    def prepare(self, items: Tensor) -> list[Tensor]:
+        """Split stems (N, V, S, h, w) into those of each photo."""
+        return list(items)
+
+    def collate(self, prepared: Sequence[Tensor]) -> Tensor:
+        """Stack stems (V, S, h, w) to one batch (B, V, S, h, w)."""
+        return stack(prepared)
+
+    def batch_of(self, *tensors: Tensor) -> Tensor:
+        """Return the batch of stems (B, V, S, h, w)."""
+        (stems,) = tensors
+        return stems
+
+    def forward(self, batch: Tensor) -> Embeddings:
+        """Embed a batch (B, V, S, h, w): (B, D)."""
+        vectors = pool(self.end(batch.flatten(0, 1))).relu().unflatten(0, batch.shape[:2])
+        embeddings: Embeddings = self.image(F.normalize(vectors.float().mean(1), dim=-1))
+        return embeddings

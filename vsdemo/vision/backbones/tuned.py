@@ -1,0 +1,132 @@
+"""Networks whose end is tuned: trained further together with a model, in small steps.
+
+A checkpoint holds only the difference to the frozen network, with 8 bits a weight.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Self
+
+import torch
+from safetensors import safe_open
+from torch import Tensor, nn
+
+from vsdemo.core import tensors
+from vsdemo.core.errors import UserError
+from vsdemo.vision import backbones
+from vsdemo.vision.backbones.network import Network, load_network
+from vsdemo.vision.crops import LARGE_SIDE
+
+LEVELS = 127  # of a difference, in each direction
+SCALE = ".scale"  # ends the names of the sizes of a level
+BASE, HASH = "base", "base_hash"  # metadata of the file
+
+
+class Tuned(Network):
+    """A network with a tuned end: pixels (B, 3, H, W) to a vector (B, 2 C) and a map.
+
+    The vector is the mean and the maximum of the last map (B, C, h, w) over its places.
+
+    Attributes:
+        stem: The part that stays frozen.
+        end: The part that is tuned.
+
+    Args:
+        base: The network before it is tuned.
+
+    Raises:
+        UserError: The network has no end that can be tuned.
+    """
+
+    def __init__(self, base: Network) -> None:
+        super().__init__()
+        self.spec = replace(base.spec, size=LARGE_SIDE)
+        self.stem, self.end = base.split()
+
+    @classmethod
+    def load(cls, name: str, path: Path | None) -> Self:
+        """Build a network as it was tuned with a model.
+
+        Args:
+            name: Folder of the checkpoint.
+            path: What `write` wrote.
+
+        Raises:
+            UserError: The weights of the frozen network are missing, or not those of the training.
+        """
+        with safe_open(path, "pt") as file:
+            base = file.metadata()
+            differences = {key: file.get_tensor(key) for key in file.keys()}  # noqa: SIM118
+        weights = backbones.find_weights(base[BASE])
+        if weights.hash != base[HASH]:
+            raise UserError(
+                f"{path} was trained over {weights.name} with weights {base[HASH]}, but the "
+                f"available weights are {weights.hash}; put the former into the models/ folder "
+                "below VSDEMO_DATA."
+            )
+        network = cls(load_network(weights))
+        network.end.load_state_dict(add(network.end.state_dict(), differences))
+        return network
+
+    def forward(self, pixels: Tensor) -> tuple[Tensor, Tensor]:
+        """Compute the vector and the last map."""
+        spatial: Tensor = self.end(self.stem(pixels))
+        return pool(spatial), spatial
+
+
+def pool(spatial: Tensor) -> Tensor:
+    """Return the mean and the maximum over places of a map: (B, C, h, w) -> (B, 2 C)."""
+    return torch.cat([spatial.mean((2, 3)), spatial.amax((2, 3))], 1)
+
+
+def write(path: Path, base: backbones.Weights, end: nn.Module, state: Mapping[str, Tensor]) -> None:
+    """Write how the weights of a tuned end differ from those of the frozen one.
+
+    Args:
+        path: The file.
+        base: The frozen network.
+        end: Its end.
+        state: The weights of the tuned one.
+    """
+    differences = subtract(state, end.state_dict())
+    tensors.write(path, differences, {BASE: base.name, HASH: base.hash})
+
+
+def subtract(tuned: Mapping[str, Tensor], frozen: Mapping[str, Tensor]) -> dict[str, Tensor]:
+    """Return the differences between weights; those of matrices as whole numbers of levels.
+
+        q = round((t - f) / s),      s = max |t - f| / 127, for each output
+
+    Args:
+        tuned: t.
+        frozen: f, with the same names.
+
+    Returns:
+        q and, under names that end in SCALE, s; of other tensors t - f.
+    """
+    result = {}
+    for name, weights in frozen.items():
+        difference = tuned[name].cpu().float() - weights.cpu().float()
+        if weights.dim() < 2:
+            result[name] = difference
+            continue
+        scale = difference.flatten(1).abs().amax(1) / LEVELS  # (outputs,)
+        shape = (-1,) + (1,) * (weights.dim() - 1)
+        levels = difference / scale.clamp(min=torch.finfo(scale.dtype).tiny).view(shape)
+        result |= {name: levels.round().to(torch.int8), name + SCALE: scale}
+    return result
+
+
+def add(frozen: Mapping[str, Tensor], differences: Mapping[str, Tensor]) -> dict[str, Tensor]:
+    """Return the weights that `subtract` had."""
+    result = {}
+    for name, weights in frozen.items():
+        difference = differences[name].to(weights)
+        if name + SCALE in differences:
+            scale = differences[name + SCALE].to(weights)
+            difference = difference * scale.view((-1,) + (1,) * (weights.dim() - 1))
+        result[name] = weights + difference
+    return result
