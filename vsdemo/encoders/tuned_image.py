@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Self
 
+import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
@@ -55,8 +56,17 @@ class TunedImage(Encoder):
         (stems,) = tensors
         return stems
 
+    @torch.no_grad()
+    def observe(self, batch: Tensor) -> None:
+        """Let the encoder take the statistics of a whole batch (B, V, S, h, w)."""
+        self.image.observe(self._vectors(batch))
+
+    def _vectors(self, batch: Tensor) -> Tensor:
+        """Return the features of the tuned network, (B, 2 C)."""
+        vectors = pool(self.end(batch.flatten(0, 1))).relu().unflatten(0, batch.shape[:2])
+        return F.normalize(vectors.float().mean(1), dim=-1)
+
     def forward(self, batch: Tensor) -> Embeddings:
         """Embed a batch (B, V, S, h, w): (B, D)."""
-        vectors = pool(self.end(batch.flatten(0, 1))).relu().unflatten(0, batch.shape[:2])
-        embeddings: Embeddings = self.image(F.normalize(vectors.float().mean(1), dim=-1))
+        embeddings: Embeddings = self.image(self._vectors(batch))
         return embeddings

@@ -31,6 +31,7 @@ MODELS: dict[str, str] = {  # name -> "module:attribute"
     "devise": "vsdemo.models.frome2013:DEVISE",
     "char_gru": "vsdemo.models.merckx2019:CHAR_GRU",
     "vse": "vsdemo.models.vse:VSE",
+    "vse_photos": "vsdemo.models.vse_photos:VSE_PHOTOS",
     "clip": "vsdemo.models.clip:CLIP",
     "hypernyms": "vsdemo.models.vendrov2016:HYPERNYMS",
 }

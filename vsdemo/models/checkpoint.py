@@ -16,7 +16,7 @@ import shutil
 import textwrap
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -39,6 +39,8 @@ from vsdemo.encoders.several import MeanEncoder
 from vsdemo.models import migrations
 from vsdemo.models.dual_encoder import DualEncoder
 from vsdemo.models.limits import NO_LIMITS, Limits
+from vsdemo.vision.backbones import TUNED
+from vsdemo.vision.backbones.families import DIFFERENCE
 from vsdemo.vision.features import FeatureCache
 
 FORMAT = 1  # of the folder; config.json has a version of its own
@@ -46,7 +48,7 @@ SNAPSHOT = "snapshot-"
 TRAINING_WORDS, METRICS, LIMITS = "words.json", "metrics.json", "limits.json"
 CONCEPTS, TEMPERATURE = "concepts.json", "temperature.json"
 # Optional files that answers depend on.
-EXTRAS = (TRAINING_WORDS, LIMITS, CONCEPTS, TEMPERATURE)
+EXTRAS = (TRAINING_WORDS, LIMITS, CONCEPTS, TEMPERATURE, DIFFERENCE)
 LAYOUT = (CONFIG, WEIGHTS)  # open_clip's files, in a checkpoint that open_clip can load
 FILES = (  # patterns of the names of all files
     "config.json",
@@ -91,6 +93,7 @@ class Spec:
             teacher, its name.
         of_hash: `content_hash` of that checkpoint.
         teacher: The teacher of the training; None without one.
+        folder: The folder of the checkpoint; None for a spec that was not read from one.
     """
 
     model: str
@@ -104,6 +107,17 @@ class Spec:
     of: str = ""
     of_hash: str = ""
     teacher: Spec | None = None
+    folder: Path | None = field(default=None, compare=False, repr=False)
+
+    @property
+    def has_own_network(self) -> bool:
+        """Whether the end of the image network was trained with the model."""
+        return self.folder is not None and (self.folder / DIFFERENCE).is_file()
+
+    @property
+    def network(self) -> str:
+        """The name of the image network: its backbone, or that with an end of its own."""
+        return f"{TUNED}{self.folder}" if self.has_own_network else str(self.config.backbone)
 
     @property
     def changed(self) -> dict[str, Any]:
@@ -190,6 +204,7 @@ def save(
     spec: Spec,
     vocab: Vocab | Sequence[Vocab | None],
     state: Mapping[str, Tensor],
+    difference: bytes | None = None,
 ) -> None:
     """Write configuration, vocabulary and weights; matrices in half precision.
 
@@ -199,6 +214,7 @@ def save(
         vocab: Vocabulary; for an ensemble, one for each member, None where another checkpoint holds
             it.
         state: Weights by name; they are split over files below MAX_FILE.
+        difference: Of a model with an image network of its own, how it differs from the backbone.
     """
     if isinstance(vocab, Vocab):
         words = vocab.to_json()
@@ -214,6 +230,8 @@ def save(
         "vocab.json": json.dumps(words, ensure_ascii=False) + "\n",
     }
     weights = {name: tensors.to_bytes(shard) for name, shard in zip(names, shards, strict=True)}
+    if difference is not None:
+        weights[DIFFERENCE] = difference
     checksums.write_files(
         folder,
         {name: text.encode() for name, text in contents.items()} | weights,
@@ -221,7 +239,7 @@ def save(
             LIMITS,
             CONCEPTS,
             TEMPERATURE,
-            *(old for old in _weights(folder) if old not in names),
+            *(old for old in (DIFFERENCE, *_weights(folder)) if old not in weights),
         ],
     )
 
@@ -243,11 +261,17 @@ def _shards(state: Mapping[str, Tensor]) -> list[dict[str, Tensor]]:
     return shards
 
 
-def save_whole(folder: Path, spec: Spec, vocab: Vocab, state: Mapping[str, Tensor]) -> None:
-    """Save a checkpoint completely or not at all; an older one is replaced."""
+def save_whole(
+    folder: Path,
+    spec: Spec,
+    vocab: Vocab,
+    state: Mapping[str, Tensor],
+    difference: bytes | None = None,
+) -> None:
+    """Save a checkpoint completely or not at all, as `save`; an older one is replaced."""
     temporary = folder.with_name(f".{folder.name}.tmp")
     shutil.rmtree(temporary, ignore_errors=True)
-    save(temporary, spec, vocab, state)
+    save(temporary, spec, vocab, state, difference)
     shutil.rmtree(folder, ignore_errors=True)
     temporary.rename(folder)
 
@@ -277,7 +301,7 @@ def read_spec(folder: AnyPath) -> Spec:
     try:
         values = json_files.load(folder / "config.json")
         if (number := values["format"]) == FORMAT:
-            return Spec.from_json(values)
+            return replace(Spec.from_json(values), folder=folder)
     except FileNotFoundError:
         raise UserError(
             f"There is no checkpoint at {folder}; `python -m vsdemo models` lists the available "
@@ -534,7 +558,7 @@ def files(folder: Path) -> list[Path]:
 
 def _content_files(folder: Path) -> list[Path]:
     """Return the files of weights, vocabulary and configuration."""
-    weights = folder.glob("model*.safetensors")
+    weights = [*folder.glob("model*.safetensors"), *folder.glob(DIFFERENCE)]
     return [*sorted([*weights, folder / "vocab.json"]), folder / "config.json"]
 
 
@@ -564,7 +588,9 @@ def feature_cache(spec: Spec) -> FeatureCache:
             without photos.
     """
     check_photos(spec)
-    cache = FeatureCache(spec.config.backbone, spec.config.crops)
+    cache = FeatureCache(spec.network, spec.config.crops)
+    if spec.has_own_network:  # which knows the weights that it was trained over
+        return cache
     if cache.hash != spec.backbone_hash:
         raise UserError(
             f"This checkpoint was trained on features of {spec.config.backbone} with weights "

@@ -173,7 +173,7 @@ def feature_caches(checkpoints: Iterable[Path]) -> list[FeatureCache]:
     for folder in checkpoints:
         spec = checkpoint.read_spec(folder)
         checkpoint.check_photos(spec)
-        caches[spec.config.backbone, spec.config.crops] = checkpoint.feature_cache(spec)
+        caches[spec.network, spec.config.crops] = checkpoint.feature_cache(spec)
     return list(caches.values())
 
 

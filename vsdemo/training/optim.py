@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 from torch import Tensor, nn
 from torch.optim import Adagrad, Adam, AdamW, Optimizer
@@ -13,15 +14,28 @@ from vsdemo.encoders.dropout import DropoutSchedule
 from vsdemo.models.dual_encoder import DualEncoder
 from vsdemo.training.schedule import learning_rate
 
+FACTOR = "factor"  # of the learning rate, in a group of weights
 INITIAL_SUM = 1.0  # AdaGrad's sums of squares start, and restart, here (Socher 2014, section 5)
 
 
-def build(config: Config, model: nn.Module) -> Optimizer:
+def build(
+    config: Config, model: nn.Module, slow: nn.Module | None = None, factor: float = 1.0
+) -> Optimizer:
     """Return an optimizer of all trainable weights, with the penalty decay / 2 |weights|^2.
 
     AdamW takes the decay from the weights themselves (Loshchilov & Hutter 2019).
+
+    Args:
+        config: The configuration.
+        model: The model.
+        slow: A part of the model with a learning rate of its own.
+        factor: What the learning rate of that part is multiplied by.
     """
-    weights = [p for p in model.parameters() if p.requires_grad]
+    of_slow = list(slow.parameters()) if slow else []
+    apart = set(of_slow)
+    weights: Any = [p for p in model.parameters() if p.requires_grad and p not in apart]
+    if of_slow:
+        weights = [{"params": weights}, {"params": of_slow, FACTOR: factor}]
     if config.optimizer == "adagrad":
         return Adagrad(
             weights, weight_decay=config.weight_decay, initial_accumulator_value=INITIAL_SUM
@@ -79,7 +93,7 @@ def begin_step(optimizer: Optimizer, config: Config, step: int, steps_per_epoch:
     """Set and return the learning rate of a step; restart AdaGrad every `adagrad_reset` epochs."""
     rate = learning_rate(config, step, steps_per_epoch)
     for group in optimizer.param_groups:
-        group["lr"] = rate
+        group["lr"] = rate * group.get(FACTOR, 1.0)
     if config.optimizer == "adagrad" and step % (config.adagrad_reset * steps_per_epoch) == 0:
         for state in optimizer.state.values():
             state["sum"].fill_(INITIAL_SUM)

@@ -265,6 +265,7 @@ class FeatureCache:
         captions: CaptionSet,
         progress: Progress | None = None,
         on_partial: Callable[[Tensor], None] | None = None,
+        kind: str = VECTOR,
     ) -> tuple[CaptionSet, Tensor, dict[Path, str]]:
         """Return the photos of a set that can be read, their features, and why others cannot.
 
@@ -275,6 +276,7 @@ class FeatureCache:
             captions: The photos.
             progress: As for `get`.
             on_partial: As for `get`.
+            kind: As for `get`.
 
         Raises:
             UnreadablePhotos: If photos of another data set cannot be read, or no photo can.
@@ -285,13 +287,13 @@ class FeatureCache:
             return captions, captions.features.all(), {}
         try:
             features = self.get(
-                captions.photos, progress=progress, on_partial=on_partial, keys=captions.keys
+                captions.photos, kind, progress, on_partial=on_partial, keys=captions.keys
             )
         except UnreadablePhotos as error:
             readable = captions.without(error.why)
             if not (captions.is_own and readable.photos):
                 raise
-            return readable, self.get(readable.photos, keys=readable.keys), error.why
+            return readable, self.get(readable.photos, kind, keys=readable.keys), error.why
         return captions, features, {}
 
     def check_stored(self, features: StoredFeatures) -> None:

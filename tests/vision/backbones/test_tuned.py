@@ -39,7 +39,8 @@ def folder(end, tmp_path):
     """The folder of a checkpoint with Pocket's changed end."""
     weights = find_weights("pocket")
     _, frozen = load_network(weights).split()
-    tuned.write(tmp_path / DIFFERENCE, weights, frozen, end.state_dict())
+    content = tuned.to_bytes(weights, frozen, end.state_dict())
+    (tmp_path / DIFFERENCE).write_bytes(content)
     return tmp_path
 
 
@@ -90,7 +91,8 @@ def test_differences_have_eight_bits():
 def test_unchanged_end_is_the_frozen_network(tmp_path):
     weights = find_weights("pocket")
     _, frozen = load_network(weights).split()
-    tuned.write(tmp_path / DIFFERENCE, weights, frozen, frozen.state_dict())
+    content = tuned.to_bytes(weights, frozen, frozen.state_dict())
+    (tmp_path / DIFFERENCE).write_bytes(content)
     network = tuned.Tuned.load(str(tmp_path), tmp_path / DIFFERENCE)
     pixels = torch.randn(1, 3, 64, 64)
     with torch.no_grad():
@@ -110,7 +112,10 @@ def test_encoder_of_stems_embeds_as_the_tuned_network(photo, end, folder):
     assert stems.shape[:3] == (1, 2, 160)
     with torch.no_grad():
         encoder = TunedImage(end, linear).train().eval()
-        expected, actual = linear(features).x, encoder(encoder.collate(encoder.prepare(stems.half()))).x
+        expected, actual = (
+            linear(features).x,
+            encoder(encoder.collate(encoder.prepare(stems.half()))).x,
+        )
     torch.testing.assert_close(actual, expected, atol=0.02, rtol=0)  # 8 bits, bf16
 
 

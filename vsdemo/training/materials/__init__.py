@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 MATERIALS = {
     "photos": "vsdemo.training.materials.photos:Photos",
     "scenes": "vsdemo.training.materials.scenes:Scenes",
+    "tuned_photos": "vsdemo.training.materials.tuned_photos:TunedPhotos",
     "relations": "vsdemo.training.materials.relations:Relations",
     "sentence_pairs": "vsdemo.training.materials.sentence_pairs:SentencePairs",
     "concept_pairs": "vsdemo.training.materials.concept_pairs:ConceptPairs",

@@ -37,7 +37,7 @@ from vsdemo.training.schedule import epoch_batches
 from vsdemo.training.size import Amounts
 from vsdemo.vision.backbones import how_to_get, is_available, most_features
 from vsdemo.vision.crops import CROPS, VIEWS
-from vsdemo.vision.features import FeatureCache, photo_key
+from vsdemo.vision.features import VECTOR, FeatureCache, photo_key
 
 DRAWING_SIZE = 60_000  # bytes of a picture that is drawn, at most
 FEATURE_SIZE = 2  # bytes of a number
@@ -52,6 +52,7 @@ class Photos(Pairs):
     chosen_by = Retrieval.primary
     uses_photos = True
     usual_dataset: ClassVar[str] = "flickr8k"
+    features: ClassVar[str] = VECTOR  # their kind, see `FeatureCache`
 
     def _load(self, dataset: str | None) -> None:
         self.dataset = datasets.full_name(dataset or self.usual_dataset)
@@ -123,11 +124,12 @@ class Photos(Pairs):
             if not is_available(backbone):
                 checks.append(Check(False, how_to_get(backbone)))
                 return Requirements(checks)
-            left = missing + _count_without_features(FeatureCache(backbone, crops), existing)
+            cache = FeatureCache(backbone, crops)
+            left = missing + _count_without_features(cache, cls.features, existing)
             work = f"The features of about {left:,} pictures will be computed first"
             work = work if left else "All features are cached"
             checks.append(Check(True, f"{work}, by {backbone} ({crops})."))
-            disk += left * most_features(backbone) * FEATURE_SIZE * CROPS[crops].vectors
+            disk += left * FEATURE_SIZE * cls._numbers(backbone, crops)
         return Requirements(checks, disk)
 
     @classmethod
@@ -140,8 +142,13 @@ class Photos(Pairs):
             pairs=train * (CAPTIONS if config.sampling == "all" else 1),
             photos=train + dev if datasets.find(name).has_photos else dev,
             vectors=CROPS[config.crops].vectors,
-            features=most_features(config.backbone),
+            features=cls._numbers(config.backbone, config.crops) // CROPS[config.crops].vectors,
         )
+
+    @classmethod
+    def _numbers(cls, backbone: str, crops: str) -> int:
+        """Return how many numbers are kept of a photo, at most."""
+        return most_features(backbone) * CROPS[crops].vectors
 
     @classmethod
     def _training_photos(cls, config: Config, dataset: str) -> Sequence[Path]:
@@ -165,7 +172,7 @@ class Photos(Pairs):
             dataset=self.dataset,
             config=self.config,
             backbone_hash=self._cache.hash,
-            features=self.photos.shape[-1],
+            features=self._count_features(),
             teacher=self.teacher.spec if self.teacher else None,
         )
         self.captions = self._build_text_model(self._texts())
@@ -173,6 +180,10 @@ class Photos(Pairs):
         self.photo_of = torch.tensor(self.train_set.photo_of)  # (C,)
         self.steps_per_epoch = len(self._epoch(0))
         return self.model
+
+    def _count_features(self) -> int:
+        """Return the length of the vector of a photo, or of each region."""
+        return self.photos.shape[-1]
 
     def _read_photos(self) -> None:
         """Compute missing photo features; unreadable ones of somebody's own are left out."""
@@ -183,12 +194,20 @@ class Photos(Pairs):
             self._cache.check_stored(self.train_set.features)
             self.photos = self.train_set.features
         else:
-            self.train_set, photos, unreadable = self._cache.get_readable(self.train_set)
-            self.photos = photos.to(device()).float()
-        self.dev_set, dev_photos, others = self._cache.get_readable(self.dev_set)
-        self.dev_photos = dev_photos.float()
+            self.train_set, photos, unreadable = self._cache.get_readable(
+                self.train_set, kind=self.features
+            )
+            self.photos = self._hold(photos)
+        self.dev_set, dev_photos, others = self._cache.get_readable(
+            self.dev_set, kind=self.features
+        )
+        self.dev_photos = self._hold(dev_photos).cpu()
         self.unreadable = {**unreadable, **others}
         self._check_train_set()
+
+    def _hold(self, photos: Tensor) -> Tensor:
+        """Return features as they are held in memory."""
+        return photos.to(device()).float()
 
     def _texts(self) -> Sequence[str]:
         """Return the texts of training, the captions first."""
@@ -280,10 +299,10 @@ def _has_photos(name: str) -> bool:
         return False
 
 
-def _count_without_features(cache: FeatureCache, photos: Sequence[Path]) -> int:
-    """Estimate from a sample how many photos have no cached features."""
+def _count_without_features(cache: FeatureCache, kind: str, photos: Sequence[Path]) -> int:
+    """Estimate from a sample how many photos have no cached features of a kind."""
     if not photos:
         return 0
     sample = photos[:: -(-len(photos) // SAMPLE)]
-    known = cache.known()
+    known = cache.known(kind)
     return round(len(photos) * sum(photo_key(p) not in known for p in sample) / len(sample))

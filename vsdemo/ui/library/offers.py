@@ -163,7 +163,7 @@ def measure(folders: Iterable[Path], gallery: Gallery, progress: Progress) -> No
         try:
             spec = checkpoint.read_spec(folder)
             if features.is_available(spec.config.backbone, spec.config.crops):
-                key = (spec.config.backbone, spec.config.crops)
+                key = (spec.network, spec.config.crops)
                 caches[key] = caches.get(key) or checkpoint.feature_cache(spec)
         except UserError:
             continue
@@ -325,10 +325,10 @@ def _network(spec: Spec, keys: Sequence[str], networks: Networks) -> Network:
     if not features.is_available(backbone, crops):
         raise UserError(f"Its image network {backbone.rpartition('/')[2]} is not downloaded.")
     cache = checkpoint.feature_cache(spec)
-    if (backbone, crops) not in networks:
+    if (spec.network, crops) not in networks:
         missing = len(cache.missing(keys))
-        networks[backbone, crops] = Network(missing, cache.seconds_per_photo)
-    return networks[backbone, crops]
+        networks[spec.network, crops] = Network(missing, cache.seconds_per_photo)
+    return networks[spec.network, crops]
 
 
 def _drawing_seconds(gallery: Gallery, photos: int) -> float | None:

@@ -52,7 +52,7 @@ class Tuned(Network):
 
         Args:
             name: Folder of the checkpoint.
-            path: What `write` wrote.
+            path: File of the differences.
 
         Raises:
             UserError: The weights of the frozen network are missing, or not those of the training.
@@ -82,17 +82,15 @@ def pool(spatial: Tensor) -> Tensor:
     return torch.cat([spatial.mean((2, 3)), spatial.amax((2, 3))], 1)
 
 
-def write(path: Path, base: backbones.Weights, end: nn.Module, state: Mapping[str, Tensor]) -> None:
-    """Write how the weights of a tuned end differ from those of the frozen one.
+def to_bytes(base: backbones.Weights, end: nn.Module, state: Mapping[str, Tensor]) -> bytes:
+    """Return the content of a file that says how a tuned end differs from the frozen one.
 
     Args:
-        path: The file.
-        base: The frozen network.
+        base: Weights of the frozen network.
         end: Its end.
         state: The weights of the tuned one.
     """
-    differences = subtract(state, end.state_dict())
-    tensors.write(path, differences, {BASE: base.name, HASH: base.hash})
+    return tensors.to_bytes(subtract(state, end.state_dict()), {BASE: base.name, HASH: base.hash})
 
 
 def subtract(tuned: Mapping[str, Tensor], frozen: Mapping[str, Tensor]) -> dict[str, Tensor]:
