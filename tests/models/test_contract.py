@@ -113,15 +113,17 @@ def train(model, config, captions, features) -> None:
     words = model.text.collate(captions)
     rate = 0.005 if config.material == "scenes" else 0.02  # its logits are steep
     optimizer, label = torch.optim.Adam(model.parameters(), lr=rate), torch.arange(len(CAPTIONS))
-    own = TruthLabels(
-        label, torch.eye(len(label)), shares=torch.full((len(label),), 1 / len(label))
-    )
+    shares = torch.full((len(label),), 1 / len(label))
+    known = {  # material -> what an objective needs to know
+        "scenes": TruthLabels(label, torch.eye(len(label)), shares=shares),
+        "tuned_photos": label,
+    }
     for step in range(150):
         # A constant rate would leave differences between processors at the end.
         optimizer.param_groups[0]["lr"] = rate * min(1, (150 - step) / 50)
         inputs = model.score, model.text(words), model.image(features)
-        if config.material == "scenes":  # the objective needs no more than is known here
-            parts = model.objective(*inputs, own)
+        if config.material in known:
+            parts = model.objective(*inputs, known[config.material])
         else:
             parts = loss(*inputs, label, step / 150)
         optimizer.zero_grad()

@@ -236,25 +236,30 @@ class ClipFamily:
 
 
 class TunedFamily:
-    """Networks whose end was tuned with a model: tuned:FOLDER, its checkpoint."""
+    """Networks whose end was tuned with a model: tuned:CHECKPOINT, its name or its folder."""
 
     network = "vsdemo.vision.backbones.tuned:Tuned"
     features = 2 * FEATURES
 
     def find(self, name: str) -> Path:
         """Return the file in the folder of the checkpoint. Raises UserError if it is missing."""
-        file = Path(name) / DIFFERENCE
+        file = self._file(name)
         if not file.is_file():
             raise UserError(self.how_to_get(name))
         return file
 
     def is_available(self, name: str) -> bool:
         """Return whether the file exists."""
-        return (Path(name) / DIFFERENCE).is_file()
+        return self._file(name).is_file()
 
     def how_to_get(self, name: str) -> str:
         """Return that the file belongs to the checkpoint."""
-        return f"{Path(name) / DIFFERENCE} is missing; get the whole checkpoint again."
+        return f"{self._file(name)} is missing; get the whole checkpoint again."
+
+    @staticmethod
+    def _file(name: str) -> Path:
+        own = checkpoints_root() / name / DIFFERENCE
+        return own if name and ".." not in own.parts else Path(name) / DIFFERENCE
 
 
 def _copies(repository: str) -> list[Path]:

@@ -51,7 +51,7 @@ class Tuned(Network):
         """Build a network as it was tuned with a model.
 
         Args:
-            name: Folder of the checkpoint.
+            name: Name or folder of the checkpoint.
             path: File of the differences.
 
         Raises:
