@@ -117,7 +117,9 @@ class Spec:
     @property
     def network(self) -> str:
         """The name of the image network: its backbone, or that with an end of its own."""
-        return f"{TUNED}{self.folder}" if self.has_own_network else str(self.config.backbone)
+        if self.folder and self.has_own_network:
+            return f"{TUNED}{self.folder.resolve()}"
+        return str(self.config.backbone)
 
     @property
     def changed(self) -> dict[str, Any]:

@@ -236,7 +236,7 @@ class ClipFamily:
 
 
 class TunedFamily:
-    """Networks whose end was tuned with a model: tuned:CHECKPOINT, its name or its folder."""
+    """Networks whose end was tuned with a model: tuned:CHECKPOINT, its name or whole path."""
 
     network = "vsdemo.vision.backbones.tuned:Tuned"
     features = 2 * FEATURES
@@ -258,8 +258,7 @@ class TunedFamily:
 
     @staticmethod
     def _file(name: str) -> Path:
-        own = checkpoints_root() / name / DIFFERENCE
-        return own if name and ".." not in own.parts else Path(name) / DIFFERENCE
+        return checkpoints_root() / name / DIFFERENCE
 
 
 def _copies(repository: str) -> list[Path]:

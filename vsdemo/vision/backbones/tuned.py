@@ -51,7 +51,7 @@ class Tuned(Network):
         """Build a network as it was tuned with a model.
 
         Args:
-            name: Name or folder of the checkpoint.
+            name: Name of the checkpoint, or its whole path.
             path: File of the differences.
 
         Raises:
