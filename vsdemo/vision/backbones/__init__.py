@@ -2,9 +2,9 @@
 
 A backbone is named `pocket` or `easel` (our own for photos, and for the drawings of Storybook; they
 come with the project), `torchvision/NAME` or `clip:NAME`, the image tower of an open_clip model
-(`families.ClipFamily` has its names). `tuned:CHECKPOINT` is one whose end was trained further with the
-model of a checkpoint. The networks are in `network` and imported when needed, as
-importing torchvision takes seconds and a search over cached features does not need it.
+(`families.ClipFamily` has its names). `tuned:CHECKPOINT` is one whose end was trained further with
+the model of a checkpoint. The networks are in `network` and imported when needed, as importing
+torchvision takes seconds and a search over cached features does not need it.
 """
 
 from __future__ import annotations
