@@ -144,8 +144,11 @@ class Pocket(OwnNetwork):
         return spatial.mean((2, 3)), spatial
 
     def split(self) -> tuple[nn.Module, nn.Module]:
-        """Split the network before its last stage."""
-        return self.layers[:LAST], self.layers[LAST:]
+        """Split the network before its last block."""
+        layers: list[nn.Module] = [self.stem]
+        for block, transition in zip(self.blocks, self.transitions, strict=False):
+            layers += [block, transition, nn.AvgPool2d(2)]
+        return nn.Sequential(*layers), nn.Sequential(self.blocks[-1], self.last)
 
     def region_map(self, pixels: Tensor) -> Tensor:
         """Compute the map of the last block and that before it at the latter's resolution.
