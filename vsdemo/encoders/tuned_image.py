@@ -48,8 +48,11 @@ class TunedImage(Encoder):
         return list(items)
 
     def collate(self, prepared: Sequence[Tensor]) -> Tensor:
-        """Stack stems (V, S, h, w) to one batch (B, V, S, h, w)."""
-        return stack(prepared)
+        """Stack stems (V, S, h, w) to one batch (B, V, S, h, w).
+
+        They are kept in half precision, which autocast on a CPU cannot stack.
+        """
+        return stack([stems.float() for stems in prepared])
 
     def batch_of(self, *tensors: Tensor) -> Tensor:
         """Return the batch of stems (B, V, S, h, w)."""

@@ -44,7 +44,7 @@ def test_end_is_frozen_in_the_first_epochs(tmp_path):
 
 
 def test_end_is_trained_then(whole):
-    frozen = torch.cat([p.flatten() for p in whole.material._frozen_end().parameters()])
+    frozen = torch.cat([p.flatten() for p in whole.material._frozen_end.parameters()])
     assert not torch.equal(end_weights(whole), frozen)
 
 

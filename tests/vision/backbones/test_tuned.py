@@ -109,7 +109,7 @@ def test_encoder_of_stems_embeds_as_the_tuned_network(photo, end, folder):
     features = network.encode(network.views(photo, "both")[None])
     base = Backbone(find_weights("pocket"))
     stems = base.stems(base.large_views(photo, "both")[None])
-    assert stems.shape[:3] == (1, 2, 160)
+    assert stems.shape[:3] == (1, 2, 512)
     with torch.no_grad():
         encoder = TunedImage(end, linear).train().eval()
         expected, actual = (
@@ -130,7 +130,7 @@ def test_cache_keeps_stems(photo, own_home, tmp_path):
     photo.save(file)
     cache = FeatureCache("pocket", "both")
     stems = cache.get([file], kind=STEM)
-    assert stems.shape == (1, 2, 160, SIDE // 16, SIDE // 16)
+    assert stems.shape == (1, 2, 512, SIDE // 32, SIDE // 32)
     network = load_backbone(cache.weights)
     expected = network.stems(network.large_views(photo, "both")[None])
     torch.testing.assert_close(stems, expected.half())

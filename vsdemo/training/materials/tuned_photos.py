@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Mapping
+from functools import cached_property
 from pathlib import Path
 from typing import Any, cast
 
@@ -47,9 +48,11 @@ class TunedPhotos(PhotoBatches):
 
     def _count_features(self) -> int:
         with torch.no_grad():
-            return tuned.pool(self._frozen_end()(self._on_device(self.photos[:1, 0]))).shape[1]
+            return tuned.pool(self._frozen_end(self._on_device(self.photos[:1, 0]))).shape[1]
 
+    @cached_property
     def _frozen_end(self) -> nn.Module:
+        """The end before it is tuned. It is loaded once, as that draws random numbers."""
         _, end = load_backbone(self._cache.weights).net.split()
         return end
 
@@ -60,7 +63,7 @@ class TunedPhotos(PhotoBatches):
     def _build_model(self, vocab: Vocab, features: int) -> None:
         """Set `vocab` and a new `model`, which encodes stems."""
         super()._build_model(vocab, features)
-        end = copy.deepcopy(self._frozen_end()).requires_grad_(True)
+        end = copy.deepcopy(self._frozen_end).requires_grad_(True)
         assert self.model.image is not None
         self.model.image = TunedImage(end, self.model.image)
 
@@ -95,7 +98,7 @@ class TunedPhotos(PhotoBatches):
         """Write a checkpoint of the model and of the difference of its image network."""
         state = model.state_dict()
         end = {name.removeprefix(END): t for name, t in state.items() if name.startswith(END)}
-        difference = tuned.to_bytes(self._cache.weights, self._frozen_end(), end)
+        difference = tuned.to_bytes(self._cache.weights, self._frozen_end, end)
         write = checkpoint.save_whole if atomic else checkpoint.save
         write(folder, self.spec, self.vocab, _without_end(state), difference)
 
