@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Self
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from vsdemo.core.config import (
     LARGE,
@@ -13,8 +13,10 @@ from vsdemo.core.config import (
     Clip,
     Dim,
     Epochs,
+    EvaluateEvery,
     LearningRate,
     Material,
+    MinCount,
     OneOf,
     Optimizer,
     Patience,
@@ -38,26 +40,40 @@ WholeViews = Annotated[
     OneOf(("whole", "both")),
     Field(description="Views of a photo: the whole frame, or that and its mirror image"),
 ]
+TextEpochs = Annotated[
+    int,
+    Field(
+        ge=0,
+        le=LARGE,
+        description="Epochs in which the text encoder learns from pairs of captions, before those "
+        "with photos",
+    ),
+]
 EndRate = Annotated[
     float,
     Field(ge=0, le=LARGE, description="Highest learning rate of the end of the image network"),
 ]
 EndStart = Annotated[
-    int, Field(ge=0, le=LARGE, description="Epochs before the image network is trained too")
+    int,
+    Field(ge=0, le=LARGE, description="Epochs with photos before the image network is trained too"),
 ]
 
 
 class VsePhotosConfig(SymmetricConfig):
     """Our own recipe for photos and its training.
 
-    A batch has `batch_size` photos and `captions` sentences of each.
+    A batch has `batch_size` photos and `captions` sentences of each. The first `text_epochs` of
+    `epochs` are without photos.
     """
 
     material: TunedMaterial = "tuned_photos"
     crops: WholeViews = "both"
     batch_size: BatchSize = 64
     captions: Captions = 5
+    min_count: MinCount = 3
+    text_epochs: TextEpochs = 4
     epochs: Epochs = 30
+    evaluate_every: EvaluateEvery = 2
     patience: Patience = 30
     optimizer: Optimizer = "adamw"
     learning_rate: LearningRate = 0.001
@@ -70,6 +86,12 @@ class VsePhotosConfig(SymmetricConfig):
     dim: Dim = 1024
     word_dim: WordDim = 300
 
+    @model_validator(mode="after")
+    def _some_epochs_have_photos(self) -> Self:
+        if self.text_epochs >= self.epochs:
+            raise ValueError("text_epochs must be below epochs, so that some have photos.")
+        return self
+
 
 def build(config: VsePhotosConfig, vocab: Vocab, features: int) -> DualEncoder:
     """A word GRU and the tuned end of an image network, with the cosine.
@@ -79,6 +101,9 @@ def build(config: VsePhotosConfig, vocab: Vocab, features: int) -> DualEncoder:
 
         f(s) = max_t GRU(x_1 ... x_T)_t        v = [mean, max] of the last map of the whole photo
         S(s, v) = cos(f(s), U v + c)           loss: softmax over photos, and over captions
+
+    First, the text encoder learns to recognise two captions of one photo, S(s, s'), also those of
+    photos that are not at hand.
 
     All but the last block of the image network is frozen, so that what that block reads is computed
     once; the block is trained in small steps, with the statistics of its batch norms kept.

@@ -1,18 +1,24 @@
 """Training the end of the image network: batches, a small run, and the checkpoint."""
 
+import numpy as np
 import pytest
 import torch
 
 from tests.support.small_runs import preset_trainer, stopped_at
+from vsdemo import models
+from vsdemo.core.config import override
+from vsdemo.core.errors import UserError
 from vsdemo.core.sentences import Sentence
+from vsdemo.data import datasets
 from vsdemo.models import checkpoint
-from vsdemo.training import preflight
+from vsdemo.training import caption_pairs, preflight
 from vsdemo.training.materials.photo_batches import PhotoBatch
+from vsdemo.training.materials.tuned_photos import TunedPhotos
 from vsdemo.vision.backbones.families import DIFFERENCE
 
 SMALL = (
     *("backbone=pocket", "dim=16", "word_dim=8", "min_count=1", "batch_size=8", "captions=2"),
-    *("epochs=3", "end_start=1", "dropout=0.1", "warmup=0", "evaluate_every=3"),
+    *("text_epochs=0", "epochs=3", "end_start=1", "evaluate_every=3", "dropout=0.1", "warmup=0"),
     *("learning_rate=0.01", "end_rate=0.001", "average_decay=0.5"),
 )
 EPOCH = 3  # steps of 8 of the 24 photos of `toy`
@@ -29,6 +35,14 @@ def whole(tmp_path_factory):
     run = trainer(tmp_path_factory.mktemp("runs") / "whole")
     run.run()
     return run
+
+
+@pytest.fixture
+def others(monkeypatch):
+    """Captions of three photos that are not at hand; dev has a caption of the last one."""
+    held_out = datasets.load("toy", "dev").captions[0]
+    texts = [*(f"A horse number {number} runs ." for number in range(10)), *["A cat ."] * 4]
+    monkeypatch.setattr(caption_pairs, "corpus_sentences", lambda: [*texts, held_out.upper()])
 
 
 def end_weights(run):
@@ -105,3 +119,74 @@ def test_requirements_count_stems(whole):
     ready = material.requirements(whole.material.config, "toy")
     assert any("features are cached" in check.message for check in ready.checks)
     assert preflight.uses_photos(whole.material.config)
+
+
+def test_captions_of_other_photos_are_those_of_no_held_out_photo(others):
+    first, second = caption_pairs.other_captions("toy")
+    assert first == tuple(f"A horse number {number} runs ." for number in range(5))
+    assert second[0] == "A horse number 5 runs ."
+
+
+def test_first_epochs_have_two_captions_of_each_photo(others, tmp_path):
+    run = trainer(tmp_path, "text_epochs=1")
+    batches = run.material.batches(0)
+    assert len(batches) == EPOCH
+    assert sorted(np.concatenate([batch.rows for batch in batches])) == [*range(26)]
+    texts, same, labels = run.material.embed(batches[0])
+    assert len(texts.x) == len(same.x) == len(batches[0])
+    assert labels.tolist() == [*range(len(batches[0]))]
+    assert isinstance(run.material.batches(1)[0], PhotoBatch)
+
+
+def test_pairs_are_captions_of_the_same_photo(others, tmp_path, monkeypatch):
+    material = trainer(tmp_path, "text_epochs=1").material
+    seen = []
+    embed = material._embed_captions
+    monkeypatch.setattr(material, "_embed_captions", lambda rows: seen.extend(rows) or embed(rows))
+    material.embed(material.batches(0)[0])
+    photo_of = {row: photo for photo, rows in enumerate(material._described) for row in rows}
+    half = len(seen) // 2
+    assert [photo_of[row] for row in seen[:half]] == [photo_of[row] for row in seen[half:]]
+    assert not set(seen[:half]) & set(seen[half:])
+
+
+def test_without_photos_only_the_text_encoder_is_trained(others, tmp_path):
+    run = trainer(tmp_path, "text_epochs=1")
+    before = {name: weights.clone() for name, weights in run.model.state_dict().items()}
+    with stopped_at(EPOCH):
+        run.run()
+    changed = {
+        name for name, w in run.model.state_dict().items() if not torch.equal(w, before[name])
+    }
+    assert any(name.startswith("text.") for name in changed)
+    assert not any(name.startswith("image.") for name in changed)
+
+
+def test_learning_rate_rises_and_falls_again_with_photos(others, tmp_path):
+    run = trainer(tmp_path, "text_epochs=1", "warmup=1")
+    rates = [run.material.begin_step(run.optimizer, step) for step in range(3 * EPOCH)]
+    assert rates[0] == rates[EPOCH] == max(rates)
+    assert rates[EPOCH - 1] < rates[0] / 2
+    assert rates[EPOCH:] == sorted(rates[EPOCH:], reverse=True)
+
+
+def test_training_stopped_without_photos_resumes(others, tmp_path):
+    whole = trainer(tmp_path / "whole", "text_epochs=1")
+    whole.run()
+    with stopped_at(2):
+        assert trainer(tmp_path / "stopped", "text_epochs=1").run() == "stopped"
+    again = trainer(tmp_path / "stopped", "text_epochs=1")
+    assert again.run() == "done"
+    torch.testing.assert_close(end_weights(again), end_weights(whole))
+
+
+def test_missing_captions_of_other_photos_are_reported():
+    config = models.preset("vse-photos")[1].model_copy(update={"backbone": "pocket"})
+    *_, last = TunedPhotos.requirements(config, "toy").checks
+    assert not last.ok
+    assert last.message.endswith("Or set text_epochs=0.")
+
+
+def test_some_epochs_need_photos():
+    with pytest.raises(UserError, match="text_epochs must be below epochs"):
+        override(models.preset("vse-photos")[1], ("text_epochs=30",))

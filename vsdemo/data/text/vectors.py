@@ -15,6 +15,7 @@ import lzma
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -93,13 +94,22 @@ def factorize(matrix: csr_matrix, dim: int, norm: float, seed: int = 0) -> np.nd
     return scaled
 
 
+def corpus_path() -> Path:
+    """Return the path of captions of photos that are not in Flickr8k.
+
+    Raises:
+        UserError: The file is missing.
+    """
+    return require_data("flickr30k_entities", "other_sentences.txt.xz", what="The caption text")
+
+
 def corpus_sentences() -> Iterator[str]:
-    """Yield captions of photos that are in no dev or test split.
+    """Yield captions of photos that are not in Flickr8k, five of each photo.
 
     Raises:
         UserError: The file is missing or damaged.
     """
-    path = require_data("flickr30k_entities", "other_sentences.txt.xz", what="The caption text")
+    path = corpus_path()
     try:
         with lzma.open(path, "rt", encoding="utf-8") as lines:
             yield from lines

@@ -198,7 +198,12 @@ class Pairs(ABC):
         """Set and return the learning rate of a step; set the model's dropout."""
         distributed.seed_step(self.config.seed, step)
         optim.begin_dropout(self.model, self.config, step, self.steps_per_epoch)
-        return optim.begin_step(optimizer, self.config, step, self.steps_per_epoch)
+        config, step = self._scheduled(step)
+        return optim.begin_step(optimizer, config, step, self.steps_per_epoch)
+
+    def _scheduled(self, step: int) -> tuple[Config, int]:
+        """Return the configuration of a step's learning rate, and its number in that schedule."""
+        return self.config, step
 
     @abstractmethod
     def embed(self, batch: Tensor) -> tuple[Any, ...]:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
+from itertools import accumulate, chain, pairwise
 from pathlib import Path
 from typing import Any, cast
 
@@ -13,14 +14,18 @@ import torch
 from torch import Tensor, nn
 from torch.optim import Optimizer
 
+from vsdemo.core.config import Config
 from vsdemo.core.device import device
 from vsdemo.core.embeddings import Embeddings
+from vsdemo.core.errors import UserError
 from vsdemo.data.text.vocab import Vocab
 from vsdemo.encoders.tuned_image import TunedImage
 from vsdemo.models import checkpoint
 from vsdemo.models.vse_photos import VsePhotosConfig
-from vsdemo.training import optim, parts
+from vsdemo.training import caption_pairs, optim, parts
+from vsdemo.training.caption_pairs import PairBatch
 from vsdemo.training.materials.photo_batches import PhotoBatches, draw_texts
+from vsdemo.training.requirements import Requirements
 from vsdemo.vision.backbones import load_backbone, tuned
 from vsdemo.vision.crops import CROPS
 from vsdemo.vision.features import STEM
@@ -32,7 +37,9 @@ END, IMAGE = "image.end.", "image.image."  # what names of weights begin with in
 class TunedPhotos(PhotoBatches):
     """Captions, and what the end of the image network reads of the views of their photos.
 
-    A batch has one view of each photo, drawn at random; photos are measured with all views.
+    A batch has one view of each photo, drawn at random; photos are measured with all views. The
+    batches of the first `text_epochs` have two captions of each photo instead, also of photos that
+    are not at hand.
     """
 
     config: VsePhotosConfig
@@ -42,13 +49,36 @@ class TunedPhotos(PhotoBatches):
     def _numbers(cls, backbone: str, crops: str) -> int:
         return STEM_NUMBERS * CROPS[crops].views
 
+    @classmethod
+    def requirements(cls, config: Config, dataset: str | None) -> Requirements:
+        """Return whether photos, captions and backbone are available."""
+        assert isinstance(config, VsePhotosConfig)
+        photos = super().requirements(config, dataset)
+        if not config.text_epochs:
+            return photos
+        return photos._replace(checks=[*photos.checks, caption_pairs.check()])
+
+    def _load(self, dataset: str | None) -> None:
+        super()._load(dataset)
+        if self.train_set.features is not None:
+            raise UserError(
+                f"{self.preset} trains an image network, but {self.dataset} has features instead "
+                "of photos; choose another preset or data set."
+            )
+        self.others = caption_pairs.other_captions(self.dataset) if self.config.text_epochs else []
+
     def _hold(self, photos: Tensor) -> Tensor:
         """Return features in half precision, on the CPU."""
         return photos
 
+    @property
+    def _stems(self) -> Tensor:
+        """Those of the photos of training, (P, V, S, h, w)."""
+        return cast(Tensor, self.photos)
+
     def _count_features(self) -> int:
         with torch.no_grad():
-            return tuned.pool(self._frozen_end(self._on_device(self.photos[:1, 0]))).shape[1]
+            return tuned.pool(self._frozen_end(self._on_device(self._stems[:1, 0]))).shape[1]
 
     @cached_property
     def _frozen_end(self) -> nn.Module:
@@ -67,6 +97,16 @@ class TunedPhotos(PhotoBatches):
         assert self.model.image is not None
         self.model.image = TunedImage(end, self.model.image)
 
+    def _texts(self) -> Sequence[str]:
+        """Return the captions, and those of photos that are not at hand."""
+        return [*super()._texts(), *chain.from_iterable(self.others)]
+
+    @cached_property
+    def _described(self) -> list[Sequence[int]]:
+        """The rows in `captions` of each photo, also of those that are not at hand."""
+        ends = accumulate(map(len, self.others), initial=len(self.train_set.captions))
+        return [*self.train_set.captions_of, *(range(a, b) for a, b in pairwise(ends))]
+
     @property
     def _image(self) -> TunedImage:
         return cast(TunedImage, self.model.image)
@@ -78,21 +118,55 @@ class TunedPhotos(PhotoBatches):
 
     def begin_step(self, optimizer: Optimizer, step: int) -> float:
         """Set and return the learning rate of a step; freeze the end in the first epochs."""
-        is_trained = step >= self.config.end_start * self.steps_per_epoch
-        self._image.end.requires_grad_(is_trained)
+        epochs = self.config.text_epochs + self.config.end_start
+        self._image.end.requires_grad_(step >= epochs * self.steps_per_epoch)
         return super().begin_step(optimizer, step)
 
+    def _scheduled(self, step: int) -> tuple[Config, int]:
+        """Let the learning rate rise and fall twice: without photos, and with them."""
+        epochs = self.config.text_epochs
+        start = epochs * self.steps_per_epoch
+        if step < start:
+            return self.config.model_copy(update={"epochs": epochs}), step
+        rest = self.config.epochs - epochs
+        return self.config.model_copy(update={"epochs": rest}), step - start
+
+    def batches(self, epoch: int, start: int = 0) -> Iterable[Any]:
+        """Return the batches of an epoch from batch number `start` on."""
+        if epoch >= self.config.text_epochs:
+            return super().batches(epoch, start)
+        batches = caption_pairs.batches(
+            self._described, self.steps_per_epoch, self.config.seed, epoch
+        )
+        return batches[start:]
+
     def embed(self, batch: Any) -> tuple[Embeddings, Embeddings, Tensor]:
-        """Return captions, photos, and the photo of each caption."""
+        """Return captions, photos, and the photo of each caption.
+
+        For a `PairBatch`, these are one caption of each photo, another one, and their place.
+        """
         draw = np.random.default_rng(batch.seed)
+        if isinstance(batch, PairBatch):
+            return self._embed_pairs(batch, draw)
         own = [self.train_set.captions_of[photo] for photo in batch.photos]
         captions, owner = draw_texts(own, self.config.captions, draw)
-        views = draw.integers(self.photos.shape[1], size=len(batch))
-        stems = self.photos[torch.from_numpy(batch.photos), torch.from_numpy(views)]
-        inputs = [self.captions[caption] for caption in captions]
-        texts = parts.embed_texts(self.model.text, inputs, self.config.chunk)
+        views = draw.integers(self._stems.shape[1], size=len(batch))
+        stems = self._stems[torch.from_numpy(batch.photos), torch.from_numpy(views)]
         photos = parts.embed_photos(self._image, self._on_device(stems[:, None]), self.config.chunk)
-        return texts, photos, torch.from_numpy(owner).to(device())
+        return self._embed_captions(captions), photos, torch.from_numpy(owner).to(device())
+
+    def _embed_pairs(
+        self, batch: PairBatch, draw: np.random.Generator
+    ) -> tuple[Embeddings, Embeddings, Tensor]:
+        own = [self._described[row] for row in batch.rows]
+        pairs = [draw.permutation(captions)[:2] for captions in own if len(captions) > 1]
+        both = self._embed_captions(np.stack(pairs, axis=1).ravel())  # (2 B, D)
+        count = len(pairs)
+        return both[:count], both[count:], torch.arange(count, device=device())
+
+    def _embed_captions(self, captions: np.ndarray) -> Embeddings:
+        inputs = [self.captions[caption] for caption in captions]
+        return parts.embed_texts(self.model.text, inputs, self.config.chunk)
 
     def save(self, folder: Path, model: nn.Module, *, atomic: bool = False) -> None:
         """Write a checkpoint of the model and of the difference of its image network."""

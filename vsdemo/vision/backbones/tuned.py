@@ -18,6 +18,7 @@ from vsdemo.core import tensors
 from vsdemo.core.errors import UserError
 from vsdemo.vision import backbones
 from vsdemo.vision.backbones.network import Network, load_network
+from vsdemo.vision.backbones.weights import Weights
 from vsdemo.vision.crops import LARGE_SIDE
 
 LEVELS = 127  # of a difference, in each direction
@@ -82,7 +83,7 @@ def pool(spatial: Tensor) -> Tensor:
     return torch.cat([spatial.mean((2, 3)), spatial.amax((2, 3))], 1)
 
 
-def to_bytes(base: backbones.Weights, end: nn.Module, state: Mapping[str, Tensor]) -> bytes:
+def to_bytes(base: Weights, end: nn.Module, state: Mapping[str, Tensor]) -> bytes:
     """Return the content of a file that says how a tuned end differs from the frozen one.
 
     Args:

@@ -1,0 +1,83 @@
+"""Pairs of captions of one photo, from which a text encoder learns before it sees photos."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from vsdemo.core.errors import UserError
+from vsdemo.data import datasets
+from vsdemo.data.text.vectors import corpus_path, corpus_sentences
+from vsdemo.training.requirements import Check
+
+PER_PHOTO = 5  # captions of a photo in `corpus_sentences`
+HELD_OUT = ("dev", "test")
+
+
+@dataclass(frozen=True)
+class PairBatch:
+    """Photos of which two captions are drawn when they are needed.
+
+    Attributes:
+        rows: (B,) numbers of the photos.
+        seed: Seed for drawing their captions.
+    """
+
+    rows: np.ndarray
+    seed: tuple[int, ...]
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+
+def check() -> Check:
+    """Return whether captions of photos that are not at hand are available."""
+    try:
+        return Check(True, f"Captions of other photos are available: {corpus_path()}.")
+    except UserError as error:
+        return Check(False, f"{error} Or set text_epochs=0.")
+
+
+def other_captions(dataset: str) -> list[tuple[str, ...]]:
+    """Return captions of photos that are not at hand, those of each photo together.
+
+    Photos with a caption that the data set has in dev or test are left out.
+
+    Args:
+        dataset: The data set of a training.
+
+    Raises:
+        UserError: The captions are missing, or the data set is.
+    """
+    lines = [line.strip() for line in corpus_sentences()]
+    photos = [tuple(lines[at : at + PER_PHOTO]) for at in range(0, len(lines), PER_PHOTO)]
+    held_out = {_letters(caption) for caption in _held_out(dataset)}
+    return [own for own in photos if held_out.isdisjoint(map(_letters, own))]
+
+
+def _held_out(name: str) -> Iterator[str]:
+    """Yield the captions of dev and test."""
+    dataset = datasets.find(name)
+    for split in HELD_OUT:
+        if split in dataset.splits:
+            yield from dataset.read(split).captions
+
+
+def _letters(text: str) -> str:
+    return "".join(letter for letter in text.lower() if letter.isalnum())
+
+
+def batches(photos: Sequence[object], count: int, seed: int, epoch: int) -> list[PairBatch]:
+    """Return an epoch of `count` batches, each photo once.
+
+    Args:
+        photos: The captions of each photo.
+        count: The number of batches.
+        seed: Of the training.
+        epoch: Number of the epoch.
+    """
+    order = np.random.default_rng((seed, epoch)).permutation(len(photos))
+    parts = np.array_split(order, count)
+    return [PairBatch(rows, (seed, epoch, number)) for number, rows in enumerate(parts)]
