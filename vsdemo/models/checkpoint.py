@@ -25,7 +25,7 @@ from safetensors.torch import load_file
 from torch import Tensor
 
 from vsdemo import models
-from vsdemo.core import checksums, json_files, tensors
+from vsdemo.core import checksums, eight_bits, json_files, tensors
 from vsdemo.core import config as configs
 from vsdemo.core.checksums import DamagedFile
 from vsdemo.core.config import Config
@@ -208,7 +208,10 @@ def save(
     state: Mapping[str, Tensor],
     difference: bytes | None = None,
 ) -> None:
-    """Write configuration, vocabulary and weights; matrices in half precision.
+    """Write configuration, vocabulary and weights.
+
+    Matrices are in half precision; those of a model with an image network of its own, which is
+    larger, in 8 bits.
 
     Args:
         folder: Folder of the checkpoint.
@@ -216,13 +219,14 @@ def save(
         vocab: Vocabulary; for an ensemble, one for each member, None where another checkpoint holds
             it.
         state: Weights by name; they are split over files below MAX_FILE.
-        difference: Of a model with an image network of its own, how it differs from the backbone.
+        difference: Of a model with an image network of its own, how it differs from the backbone;
+            None for others.
     """
     if isinstance(vocab, Vocab):
         words = vocab.to_json()
     else:
         words = [None if member is None else member.to_json() for member in vocab]
-    shards = _shards(state)
+    shards = _shards(tensors.to_half(state) if difference is None else eight_bits.encode(state))
     if len(shards) == 1:
         names = ["model.safetensors"]
     else:
@@ -251,10 +255,10 @@ def _weights(folder: Path) -> list[str]:
 
 
 def _shards(state: Mapping[str, Tensor]) -> list[dict[str, Tensor]]:
-    """Split weights, in half precision, into parts below MAX_FILE."""
+    """Split stored weights into parts below MAX_FILE."""
     shards: list[dict[str, Tensor]] = [{}]
     size = 0
-    for name, tensor in tensors.split_large(tensors.to_half(state), MAX_FILE):
+    for name, tensor in tensors.split_large(state, MAX_FILE):
         size += tensor.nbytes
         if size > MAX_FILE and shards[-1]:
             shards.append({})
@@ -518,7 +522,7 @@ def _read(folder: Path) -> tuple[Any, dict[str, Tensor]]:
     stored: dict[str, Tensor] = {}
     for file in sorted(folder.glob("model*.safetensors")):
         stored |= load_file(file)
-    return words, tensors.join_split(stored)
+    return words, eight_bits.decode(tensors.join_split(stored))
 
 
 def _members_elsewhere(folder: Path, spec: Spec) -> dict[int, Path]:

@@ -14,15 +14,13 @@ import torch
 from safetensors import safe_open
 from torch import Tensor, nn
 
-from vsdemo.core import tensors
+from vsdemo.core import eight_bits, tensors
 from vsdemo.core.errors import UserError
 from vsdemo.vision import backbones
 from vsdemo.vision.backbones.network import Network, load_network
 from vsdemo.vision.backbones.weights import Weights
 from vsdemo.vision.crops import LARGE_SIDE
 
-LEVELS = 127  # of a difference, in each direction
-SCALE = ".scale"  # ends the names of the sizes of a level
 BASE, HASH = "base", "base_hash"  # metadata of the file
 
 
@@ -95,37 +93,16 @@ def to_bytes(base: Weights, end: nn.Module, state: Mapping[str, Tensor]) -> byte
 
 
 def subtract(tuned: Mapping[str, Tensor], frozen: Mapping[str, Tensor]) -> dict[str, Tensor]:
-    """Return the differences between weights; those of matrices as whole numbers of levels.
-
-        q = round((t - f) / s),      s = max |t - f| / 127, for each output
-
-    Args:
-        tuned: t.
-        frozen: f, with the same names.
-
-    Returns:
-        q and, under names that end in SCALE, s; of other tensors t - f.
-    """
-    result = {}
-    for name, weights in frozen.items():
-        difference = tuned[name].cpu().float() - weights.cpu().float()
-        if weights.dim() < 2:
-            result[name] = difference
-            continue
-        scale = difference.flatten(1).abs().amax(1) / LEVELS  # (outputs,)
-        shape = (-1,) + (1,) * (weights.dim() - 1)
-        levels = difference / scale.clamp(min=torch.finfo(scale.dtype).tiny).view(shape)
-        result |= {name: levels.round().to(torch.int8), name + SCALE: scale}
-    return result
+    """Return the differences between weights of the same names, those of matrices in 8 bits."""
+    return eight_bits.encode(
+        {
+            name: tuned[name].cpu().float() - weights.cpu().float()
+            for name, weights in frozen.items()
+        }
+    )
 
 
 def add(frozen: Mapping[str, Tensor], differences: Mapping[str, Tensor]) -> dict[str, Tensor]:
-    """Return the weights that `subtract` had."""
-    result = {}
-    for name, weights in frozen.items():
-        difference = differences[name].to(weights)
-        if name + SCALE in differences:
-            scale = differences[name + SCALE].to(weights)
-            difference = difference * scale.view((-1,) + (1,) * (weights.dim() - 1))
-        result[name] = weights + difference
-    return result
+    """Return the weights that `subtract` had, up to rounding."""
+    decoded = eight_bits.decode(differences)
+    return {name: weights + decoded[name].to(weights) for name, weights in frozen.items()}

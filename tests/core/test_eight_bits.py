@@ -1,0 +1,38 @@
+"""Matrices with 8 bits a number."""
+
+import torch
+
+from vsdemo.core import eight_bits
+
+
+def test_matrices_come_back_within_half_a_level():
+    torch.manual_seed(0)
+    tensors = {"matrix": torch.randn(7, 5), "kernel": torch.randn(4, 3, 3, 3) * 1e-3}
+    again = eight_bits.decode(eight_bits.encode(tensors))
+    assert again.keys() == tensors.keys()
+    for name, tensor in tensors.items():
+        error = (again[name] - tensor).flatten(1).abs().amax(1)
+        assert (error <= 0.5001 / 127 * tensor.flatten(1).abs().amax(1)).all()
+
+
+def test_rows_of_zeros_and_of_tiny_numbers_come_back():
+    rows = torch.stack([torch.zeros(4), torch.full((4,), 1e-30), torch.full((4,), 3.0)])
+    again = eight_bits.decode(eight_bits.encode({"x": rows}))["x"]
+    torch.testing.assert_close(again, rows)
+
+
+def test_a_number_takes_a_byte():
+    encoded = eight_bits.encode({"x": torch.randn(6, 100)})
+    assert encoded["x"].dtype == torch.int8
+    assert encoded["x.scale"].shape == (6,)
+
+
+def test_vectors_and_what_is_not_encoded_stay():
+    vector, count = torch.randn(5), torch.tensor(3)
+    encoded = eight_bits.encode({"vector": vector, "count": count})
+    assert encoded["vector"] is vector
+    half = torch.randn(2, 3).half()
+    again = eight_bits.decode({**encoded, "half": half, "norm.scale": vector})
+    assert again["count"] is count
+    assert again["half"] is half
+    assert again["norm.scale"] is vector

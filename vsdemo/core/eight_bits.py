@@ -1,0 +1,48 @@
+"""Matrices with 8 bits a number: whole numbers of levels, and the size of a level for each row.
+
+q = round(x / s),      s = max |x| / 127, for each row
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import torch
+from torch import Tensor
+
+LEVELS = 127  # in each direction
+SCALE = ".scale"  # ends the names of the sizes of a level
+
+
+def encode(tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
+    """Return tensors by name: of matrices q and, under names that end in SCALE, s.
+
+    Vectors and scalars, of which there are few, stay as they are.
+    """
+    result = {}
+    for name, tensor in tensors.items():
+        if tensor.dim() < 2:
+            result[name] = tensor
+            continue
+        values = tensor.detach().float()
+        scale = values.flatten(1).abs().amax(1) / LEVELS  # (rows,)
+        levels = values / _column(scale, values).clamp(min=torch.finfo(scale.dtype).tiny)
+        result |= {name: levels.round().to(torch.int8), name + SCALE: scale}
+    return result
+
+
+def decode(stored: Mapping[str, Tensor]) -> dict[str, Tensor]:
+    """Undo `encode`, up to rounding; tensors that were not encoded stay as they are."""
+    result = {}
+    for name, tensor in stored.items():
+        scale = stored.get(name + SCALE)
+        if scale is not None:
+            result[name] = tensor.float() * _column(scale, tensor)
+        elif name.removesuffix(SCALE) not in stored or not name.endswith(SCALE):
+            result[name] = tensor
+    return result
+
+
+def _column(scale: Tensor, tensor: Tensor) -> Tensor:
+    """Return one number a row in the shape of a tensor with such rows."""
+    return scale.view(-1, *(1,) * (tensor.dim() - 1))
