@@ -25,6 +25,7 @@ from vsdemo.evaluation.tasks import task
 from vsdemo.models import checkpoint, licences
 from vsdemo.models.checkpoint import Spec
 from vsdemo.models.licences import Licence
+from vsdemo.vision.backbones.families import DIFFERENCE
 
 SPLITS = ("dev", "test")
 STORED_MAP = (
@@ -92,7 +93,7 @@ def card(name: str, spec: Spec, metrics: Mapping[str, Result], log: Path) -> str
         _features(spec),
         _vectors(spec),
         _teacher(spec),
-        "Matrices are stored in half precision, and the metrics are measured with these.",
+        _precision(spec),
         measured.table(metrics),
         text.legend,
         f"{_licence(spec)}\n{STORED_MAP if _has_map(log.parent) else text.contents}",
@@ -181,10 +182,22 @@ def _features(spec: Spec) -> str:
             f"Both towers are in open_clip's layout (weights {spec.backbone_hash}), so that plain "
             "open_clip loads\nthe folder as `local-dir:`, too."
         )
-    return (
+    photos = (
         f"Photo features: {spec.config.backbone} (weights {spec.backbone_hash}), crops "
         f"`{spec.config.crops}`;\nthe backbone's weights are not part of this checkpoint."
     )
+    if not spec.has_own_network:
+        return photos
+    return (
+        f"{photos} Its end was trained with the model;\n`{DIFFERENCE}` holds only how it differs "
+        "from those weights."
+    )
+
+
+def _precision(spec: Spec) -> str:
+    """Return the paragraph on how weights are stored."""
+    precision = "with 8 bits a number" if spec.has_own_network else "in half precision"
+    return f"Matrices are stored {precision}, and the metrics are measured with these."
 
 
 def _licence(spec: Spec) -> str:

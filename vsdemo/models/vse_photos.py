@@ -86,6 +86,16 @@ class VsePhotosConfig(SymmetricConfig):
     dim: Dim = 1024
     word_dim: WordDim = 300
 
+    @property
+    def also_learns_from(self) -> str:
+        """The captions of other photos, as a sentence."""
+        if not self.text_epochs:
+            return ""
+        return (
+            "Its text encoder learned first from captions of Flickr30k's photos that are not in "
+            "Flickr8k."
+        )
+
     @model_validator(mode="after")
     def _some_epochs_have_photos(self) -> Self:
         if self.text_epochs >= self.epochs:

@@ -22,6 +22,13 @@ IMAGENET_MEAN = (0.485, 0.456, 0.406)
 IMAGENET_STD = (0.229, 0.224, 0.225)
 
 
+CORNER = 0.7  # width and height of a corner, as a fraction of those of the photo
+SIDES = ((0.0, CORNER), (1 - CORNER, 1.0))  # the first and the last part of a side
+CORNERS = tuple(  # x0, y0, x1, y1 as fractions, and whether the view is mirrored
+    (x0, y0, x1, y1, y0 > 0) for y0, y1 in SIDES for x0, x1 in SIDES
+)
+
+
 class Square(Enum):
     """How a photo becomes a square.
 
@@ -160,6 +167,18 @@ def _both(photo: Image.Image, spec: InputSpec) -> np.ndarray:
     return np.concatenate([view, view[..., ::-1]])
 
 
+def _corners(photo: Image.Image, spec: InputSpec) -> np.ndarray:
+    """Squeeze each corner into a square, the lower ones mirrored: (4, 3, size, size)."""
+    width, height = photo.size
+    side = (spec.size, spec.size)
+    views = []
+    for x0, y0, x1, y1, is_mirrored in CORNERS:
+        box = (x0 * width, y0 * height, x1 * width, y1 * height)
+        view = _pixels(photo.resize(side, spec.resampling, box=box))
+        views.append(view[..., ::-1] if is_mirrored else view)
+    return np.concatenate(views)
+
+
 def _whole_for_regions(photo: Image.Image, spec: InputSpec) -> np.ndarray:
     """Squeeze the whole photo into a larger square: (1, 3, region_size, region_size)."""
     return _squeeze(photo, spec.region_size, spec)
@@ -196,6 +215,7 @@ VIEWS = {  # Vendrov 2016, section 4.2, has "ten"
     "ten": Crops(views=10, vectors=1, squares=10, cut=_ten),
     "whole": Crops(views=1, vectors=1, squares=1, cut=_whole),
     "both": Crops(views=2, vectors=1, squares=2, cut=_both),
+    "corners": Crops(views=4, vectors=1, squares=4, cut=_corners),
     "own": Crops(views=1, vectors=1, squares=1, cut=_own),
 }
 REGIONS = {
