@@ -57,6 +57,21 @@ EndStart = Annotated[
     int,
     Field(ge=0, le=LARGE, description="Epochs with photos before the image network is trained too"),
 ]
+Corners = Annotated[
+    bool, Field(description="Train on the four corners of each photo, not only on the whole frame")
+]
+WindowRate = Annotated[
+    float,
+    Field(ge=0, le=1, description="Share of batches with a random part of the map of each photo"),
+]
+ChannelDropout = Annotated[
+    float,
+    Field(ge=0, le=0.9, description="Share of the channels set to 0 that the network's end reads"),
+]
+PhotoDropout = Annotated[float, Field(ge=0, le=0.9, description="Share of photo features set to 0")]
+UnknownRate = Annotated[
+    float, Field(ge=0, le=0.9, description="Share of words read as unknown ones in training")
+]
 
 
 class VsePhotosConfig(SymmetricConfig):
@@ -85,6 +100,11 @@ class VsePhotosConfig(SymmetricConfig):
     clip: Clip = 2.0
     dim: Dim = 1024
     word_dim: WordDim = 300
+    corners: Corners = True
+    window_rate: WindowRate = 0.5
+    channel_dropout: ChannelDropout = 0.1
+    photo_dropout: PhotoDropout = 0.3
+    unknown_rate: UnknownRate = 0.1
 
     @property
     def also_learns_from(self) -> str:
@@ -125,9 +145,10 @@ def build(config: VsePhotosConfig, vocab: Vocab, features: int) -> DualEncoder:
         pooling="max",
         bidirectional=True,
         dropout=config.dropout,
+        unknown_rate=config.unknown_rate,
     )
     image = LinearImage(
-        features, config.dim, dropout=config.dropout, standardize=config.standardize
+        features, config.dim, dropout=config.photo_dropout, standardize=config.standardize
     )
     return DualEncoder(text, image, SCORES["cosine"], Contrast())
 

@@ -52,6 +52,7 @@ class Amounts(NamedTuple):
         photos: Number of photos whose features are in memory.
         vectors: Number of vectors of a photo: one, or one for each region.
         features: Length of such a vector; 0 without photos.
+        stored: Bytes in memory of each photo; 0 if these are the vectors, in single precision.
         epoch: Numbers that describe the pairs of an epoch.
     """
 
@@ -60,6 +61,7 @@ class Amounts(NamedTuple):
     photos: int = 0
     vectors: int = 1
     features: int = 0
+    stored: int = 0
     epoch: int = 0
 
 
@@ -81,7 +83,7 @@ def estimate(model: str, config: Config, amounts: Amounts) -> Size:
         return Size(HUGE, HUGE)
     weights = FLOAT * sum(weight.numel() for weight in built.parameters())
     copies = COPIES + (AVERAGE_COPIES if config.average_decay else 0)
-    photos = FLOAT * amounts.photos * amounts.vectors * amounts.features
+    photos = amounts.photos * (amounts.stored or FLOAT * amounts.vectors * amounts.features)
     work = _solving(config, amounts) if built.solved else _step(built, config, amounts)
     program = PROGRAM + (PARSER if _needs_trees(config) else 0)
     snapshots = config.epochs // config.snapshot_every if config.snapshot_every else 0

@@ -19,6 +19,7 @@ from vsdemo.vision.backbones.families import DIFFERENCE
 SMALL = (
     *("backbone=pocket", "dim=16", "word_dim=8", "min_count=1", "batch_size=8", "captions=2"),
     *("text_epochs=0", "epochs=3", "end_start=1", "evaluate_every=3", "dropout=0.1", "warmup=0"),
+    *("corners=false", "window_rate=0", "channel_dropout=0", "photo_dropout=0", "unknown_rate=0"),
     *("learning_rate=0.01", "end_rate=0.001", "average_decay=0.5"),
 )
 EPOCH = 3  # steps of 8 of the 24 photos of `toy`
@@ -190,3 +191,24 @@ def test_missing_captions_of_other_photos_are_reported():
 def test_some_epochs_need_photos():
     with pytest.raises(UserError, match="text_epochs must be below epochs"):
         override(models.preset("vse-photos")[1], ("text_epochs=30",))
+
+
+def test_corners_join_the_views_of_training(tmp_path):
+    material = trainer(tmp_path, "corners=true").material
+    plain = trainer(tmp_path / "plain").material
+    assert torch.equal(material.photos[:, :2], plain.photos)
+    assert material.photos.shape[1] == 6
+    assert material.dev_photos.shape[1] == 2
+    checks = material.requirements(material.config, "toy").checks
+    assert any("(corners)" in check.message for check in checks)
+
+
+def test_training_with_random_parts_resumes(tmp_path):
+    varied = ("window_rate=0.5", "channel_dropout=0.2", "unknown_rate=0.2")
+    whole = trainer(tmp_path / "whole", *varied)
+    whole.run()
+    with stopped_at(EPOCH + 1):
+        trainer(tmp_path / "stopped", *varied).run()
+    again = trainer(tmp_path / "stopped", *varied)
+    assert again.run() == "done"
+    torch.testing.assert_close(end_weights(again), end_weights(whole))

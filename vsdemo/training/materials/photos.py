@@ -7,6 +7,7 @@ read when it is needed. The batches are the same.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -120,7 +121,7 @@ class Photos(Pairs):
         configs = [config]
         if config.teacher:
             configs.append(teacher.read_spec(config.teacher).config)
-        for backbone, crops in dict.fromkeys((c.backbone, c.crops) for c in configs):
+        for backbone, crops in dict.fromkeys(chain.from_iterable(map(cls._networks, configs))):
             if not is_available(backbone):
                 checks.append(Check(False, how_to_get(backbone)))
                 return Requirements(checks)
@@ -144,6 +145,11 @@ class Photos(Pairs):
             vectors=CROPS[config.crops].vectors,
             features=cls._numbers(config.backbone, config.crops) // CROPS[config.crops].vectors,
         )
+
+    @classmethod
+    def _networks(cls, config: Config) -> list[tuple[str, str]]:
+        """Return the backbones and crops whose features a configuration needs."""
+        return [(config.backbone, config.crops)]
 
     @classmethod
     def _numbers(cls, backbone: str, crops: str) -> int:

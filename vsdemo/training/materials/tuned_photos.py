@@ -26,11 +26,14 @@ from vsdemo.training import caption_pairs, optim, parts
 from vsdemo.training.caption_pairs import PairBatch
 from vsdemo.training.materials.photo_batches import PhotoBatches, draw_texts
 from vsdemo.training.requirements import Requirements
-from vsdemo.vision.backbones import load_backbone, tuned
+from vsdemo.training.size import Amounts
+from vsdemo.vision.backbones import load_backbone, most_features, tuned
 from vsdemo.vision.crops import CROPS
-from vsdemo.vision.features import STEM
+from vsdemo.vision.features import STEM, FeatureCache
 
 STEM_NUMBERS = 40_960  # that the end of DenseNet-169, or of Pocket, reads of a view
+HALF = 2  # bytes of a number
+CORNERS = "corners"  # name of the views
 END, IMAGE = "image.end.", "image.image."  # what names of weights begin with in training
 
 
@@ -46,8 +49,24 @@ class TunedPhotos(PhotoBatches):
     features = STEM
 
     @classmethod
+    def _networks(cls, config: Config) -> list[tuple[str, str]]:
+        assert isinstance(config, VsePhotosConfig)
+        corners = [(config.backbone, CORNERS)] if config.corners else []
+        return [*super()._networks(config), *corners]
+
+    @classmethod
     def _numbers(cls, backbone: str, crops: str) -> int:
         return STEM_NUMBERS * CROPS[crops].views
+
+    @classmethod
+    def amounts(cls, config: Config, dataset: str | None) -> Amounts:
+        """Return how many captions there are, and what is in memory of each photo."""
+        numbers = sum(cls._numbers(*network) for network in cls._networks(config))
+        return (
+            super()
+            .amounts(config, dataset)
+            ._replace(features=2 * most_features(config.backbone), stored=HALF * numbers)
+        )
 
     @classmethod
     def requirements(cls, config: Config, dataset: str | None) -> Requirements:
@@ -70,6 +89,15 @@ class TunedPhotos(PhotoBatches):
     def _hold(self, photos: Tensor) -> Tensor:
         """Return features in half precision, on the CPU."""
         return photos
+
+    def _read_photos(self) -> None:
+        """Compute missing stems, those of the corners too."""
+        super()._read_photos()
+        if self.config.corners:
+            corners = FeatureCache(self.config.backbone, CORNERS).get(
+                self.train_set.photos, self.features, keys=self.train_set.keys
+            )
+            self.photos = torch.cat([self._stems, corners], dim=1)
 
     @property
     def _stems(self) -> Tensor:
@@ -95,7 +123,9 @@ class TunedPhotos(PhotoBatches):
         super()._build_model(vocab, features)
         end = copy.deepcopy(self._frozen_end).requires_grad_(True)
         assert self.model.image is not None
-        self.model.image = TunedImage(end, self.model.image)
+        self.model.image = TunedImage(
+            end, self.model.image, self.config.window_rate, self.config.channel_dropout
+        )
 
     def _texts(self) -> Sequence[str]:
         """Return the captions, and those of photos that are not at hand."""
