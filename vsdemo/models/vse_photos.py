@@ -132,11 +132,16 @@ def build(config: VsePhotosConfig, vocab: Vocab, features: int) -> DualEncoder:
         f(s) = max_t GRU(x_1 ... x_T)_t        v = [mean, max] of the last map of the whole photo
         S(s, v) = cos(f(s), U v + c)           loss: softmax over photos, and over captions
 
-    First, the text encoder learns to recognise two captions of one photo, S(s, s'), also those of
-    photos that are not at hand.
-
     All but the last block of the image network is frozen, so that what that block reads is computed
-    once; the block is trained in small steps, with the statistics of its batch norms kept.
+    once.
+
+    Departures: (1) first, the text encoder learns to recognise two captions of one photo, S(s, s'),
+    also those of photos that are not at hand; (2) the last block of the image network is trained
+    too, in small steps, with the statistics of its batch norms kept; (3) it sees the whole photo,
+    its corners, or a random part of them, also mirrored; (4) some channels that the block reads and
+    some words are hidden; (5) the captions of a photo are not each other's negatives; (6) the
+    checkpoint has an average of the weights. Search averages the vectors of the whole photo and of
+    its mirror image.
     """
     text = WordGRU(
         vocab,
