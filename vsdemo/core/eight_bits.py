@@ -1,6 +1,10 @@
-"""Matrices with 8 bits a number: whole numbers of levels, and the size of a level for each row.
+"""Matrices with 8 bits a number.
 
-q = round(x / s),      s = max |x| / 127, for each row
+Each row x becomes whole numbers q of levels, and the size s of a level:
+
+    q = round(x / s),      s = max |x| / 127
+
+The rounding error is at most half a level.
 """
 
 from __future__ import annotations
