@@ -2,10 +2,12 @@
 
 import pytest
 import torch
+import torch.nn.functional as F
 from torch import nn
 
 from vsdemo.encoders.image import LinearImage
-from vsdemo.encoders.tuned_image import LEAST, TunedImage, windows
+from vsdemo.encoders.tuned_image import LEAST, TunedImage, Views, windows
+from vsdemo.vision.backbones.tuned import pool, pool_regions
 
 HEIGHT, WIDTH = 8, 5
 
@@ -21,7 +23,7 @@ def maps():
 def test_windows_are_parts_of_the_maps(maps):
     sizes = set()
     for _ in range(60):
-        parts = windows(maps)
+        parts = windows(Views(maps)).stems
         height, width = parts.shape[-2:]
         assert parts.shape[:3] == maps.shape[:3]
         assert height >= LEAST * HEIGHT
@@ -35,7 +37,7 @@ def test_windows_are_parts_of_the_maps(maps):
 
 def test_photos_have_parts_of_their_own(maps):
     first = maps[:, 0, 0, 0, 0]
-    starts = [(windows(maps)[:, 0, 0, 0, 0] - first).tolist() for _ in range(60)]
+    starts = [(windows(Views(maps)).stems[:, 0, 0, 0, 0] - first).tolist() for _ in range(60)]
     assert any(len(set(own)) > 1 for own in starts)
 
 
@@ -44,10 +46,82 @@ def test_stems_are_varied_in_training_only():
     stems = torch.rand(3, 1, 4, HEIGHT, WIDTH)
     encoder = TunedImage(nn.ReLU(), LinearImage(8, 6), window_rate=1.0, channel_dropout=0.5)
     encoder.eval()
-    assert torch.equal(encoder(stems).x, encoder(stems).x)
+    assert torch.equal(encoder(Views(stems)).x, encoder(Views(stems)).x)
     encoder.train()
-    varied = encoder._vary(torch.ones(40, 1, 4, HEIGHT, WIDTH))
+    varied = encoder._vary(Views(torch.ones(40, 1, 4, HEIGHT, WIDTH))).stems
     channels = varied.flatten(3)  # (40, 1, 4, places)
     assert (channels == channels[..., :1]).all()  # whole channels are dropped
     assert (channels[..., 0] == 0).float().mean() == pytest.approx(0.5, abs=0.1)
     assert set(varied.unique().tolist()) == {0.0, 2.0}
+
+
+def test_boxes_follow_the_windows(maps):
+    """A box around a place of the map is around the same place of its part, or missing."""
+    row, column = 3, 2
+    box = torch.tensor([column / WIDTH, row / HEIGHT, (column + 1) / WIDTH, (row + 1) / HEIGHT])
+    for _ in range(30):
+        part = windows(Views(maps, box.repeat(3, 1, 1)))
+        height, width = part.stems.shape[-2:]
+        for stems, whole, (found,) in zip(part.stems, maps, part.boxes, strict=True):
+            places = (stems[0, 0] == whole[0, 0, row, column]).nonzero()
+            if not len(places):
+                assert (found == 0).all()
+                continue
+            ((y, x),) = places.tolist()
+            expected = [x / width, y / height, (x + 1) / width, (y + 1) / height]
+            torch.testing.assert_close(found, torch.tensor(expected))
+
+
+BOXES = torch.tensor(
+    [
+        [[0.0, 0.0, 1.0, 1.0], [0.1, 0.2, 0.5, 0.9]],
+        [[0.3, 0.0, 0.34, 0.1], [0.0, 0.0, 0.0, 0.0]],
+    ]
+)
+
+
+def test_pooled_regions_are_those_of_plain_loops():
+    torch.manual_seed(0)
+    maps = torch.randn(2, 3, 4, 6)
+    pooled = pool_regions(maps, BOXES)
+    assert pooled.shape == (2, 2, 6)
+    torch.testing.assert_close(pooled[0, 0], pool(maps)[0])  # the whole frame
+    for photo, region in ((0, 0), (0, 1), (1, 0)):
+        x0, y0, x1, y1 = BOXES[photo, region].tolist()
+        shares = {
+            (y, x): max(0.0, min(y1, (y + 1) / 4) - max(y0, y / 4))
+            * max(0.0, min(x1, (x + 1) / 6) - max(x0, x / 6))
+            for y in range(4)
+            for x in range(6)
+        }
+        total, most = sum(shares.values()), max(shares.values())
+        for channel in range(3):
+            values = maps[photo, channel]
+            mean = sum(float(values[place]) * share / total for place, share in shares.items())
+            top = max(float(values[place]) for place, share in shares.items() if share > most / 2)
+            assert float(pooled[photo, region, channel]) == pytest.approx(mean, abs=1e-5)
+            assert float(pooled[photo, region, 3 + channel]) == pytest.approx(top, abs=1e-5)
+    assert pooled.isfinite().all()
+
+
+def test_photos_come_with_their_regions():
+    torch.manual_seed(0)
+    encoder = TunedImage(nn.Identity(), LinearImage(8, 6)).eval()
+    stems = torch.rand(2, 1, 4, HEIGHT, WIDTH)
+    with_regions = encoder(Views(stems, BOXES))
+    assert with_regions.mask.tolist() == [[True, True, True], [True, True, False]]
+    photos = encoder(Views(stems)).x
+    torch.testing.assert_close(with_regions.x[:, 0], photos)
+    torch.testing.assert_close(with_regions.x[0, 1], photos[0])  # a box around everything
+    assert (with_regions.x[1, 2] == 0).all()
+    alone = encoder(Views(stems, torch.zeros(2, 1, 4)))
+    torch.testing.assert_close(alone.x[:, 0], photos)
+
+
+def test_regions_do_not_change_how_photos_are_scaled():
+    torch.manual_seed(0)
+    plain = TunedImage(nn.Identity(), LinearImage(8, 6, standardize=True)).train()
+    stems, boxes = torch.rand(5, 1, 4, HEIGHT, WIDTH), torch.rand(5, 3, 4).sort(-1).values
+    plain(Views(stems, boxes))
+    mean = F.normalize(pool(stems[:, 0]), dim=-1).mean(0)
+    torch.testing.assert_close(plain.image.standardize.running_mean, 0.1 * mean)

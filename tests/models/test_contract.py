@@ -18,6 +18,7 @@ from vsdemo.data.text.sentences import add_trees
 from vsdemo.data.text.vocab import Vocab
 from vsdemo.evaluation.metrics import retrieval
 from vsdemo.models import checkpoint, losses
+from vsdemo.models.contrast import PhotoLabels
 from vsdemo.models.truth_loss import TruthLabels
 from vsdemo.training import preflight
 
@@ -116,7 +117,7 @@ def train(model, config, captions, features) -> None:
     shares = torch.full((len(label),), 1 / len(label))
     known = {  # material -> what an objective needs to know
         "scenes": TruthLabels(label, torch.eye(len(label)), shares=shares),
-        "tuned_photos": label,
+        "tuned_photos": PhotoLabels(label),
     }
     for step in range(150):
         # A constant rate would leave differences between processors at the end.

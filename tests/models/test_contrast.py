@@ -8,7 +8,7 @@ import torch.nn.functional as F
 from torch.autograd import gradcheck
 
 from vsdemo.core.embeddings import Embeddings
-from vsdemo.models.contrast import MOST, SCALE, Contrast
+from vsdemo.models.contrast import MOST, SCALE, Contrast, PhotoLabels
 from vsdemo.models.scores import SCORES
 
 OWNER = torch.tensor([0, 0, 1, 2, 2, 2])
@@ -25,7 +25,8 @@ def batch():
 
 
 def loss_of(texts, photos):
-    return Contrast()(SCORES["cosine"], Embeddings(texts), Embeddings(photos), OWNER)
+    labels = PhotoLabels(OWNER)
+    return Contrast()(SCORES["cosine"], Embeddings(texts), Embeddings(photos), labels)
 
 
 def test_loss_is_that_of_plain_loops(batch):
@@ -46,7 +47,10 @@ def test_captions_of_one_photo_are_not_negatives(batch):
     before = loss_of(texts, photos)["photos"]
     assert before.isfinite()
     alone = Contrast()(
-        SCORES["cosine"], Embeddings(texts[:1]), Embeddings(photos[:1]), torch.tensor([0])
+        SCORES["cosine"],
+        Embeddings(texts[:1]),
+        Embeddings(photos[:1]),
+        PhotoLabels(torch.tensor([0])),
     )
     assert alone["loss"].item() == 0  # nothing to tell apart
 
@@ -60,5 +64,58 @@ def test_gradients(batch):
 def test_scale_is_limited(batch):
     contrast = Contrast()
     contrast.log_scale.data.fill_(20.0)
-    parts = contrast(SCORES["cosine"], *map(Embeddings, batch), OWNER)
+    parts = contrast(SCORES["cosine"], *map(Embeddings, batch), PhotoLabels(OWNER))
     assert float(parts["scale"]) == MOST
+
+
+PLACES = torch.tensor([[0, 0], [0, 1], [2, 0], [1, 0]])
+UNKNOWN = torch.tensor([[1, 1, 0, 0], [1, 1, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1]]).bool()
+SEEN = torch.tensor([[True, True, True], [True, False, False], [True, True, False]])
+
+
+@pytest.fixture
+def regions(batch):
+    """Phrases (4, 4), and photos with up to two regions, (3, 3, 4)."""
+    _, photos = batch
+    return unit(4, 4), torch.cat([photos[:, None], unit(3, 2, 4)], 1)
+
+
+def loss_with_phrases(texts, phrases, photos, weight=0.5):
+    return Contrast(phrase_weight=weight)(
+        SCORES["cosine"],
+        Embeddings(torch.cat([texts, phrases])),
+        Embeddings(photos, SEEN),
+        PhotoLabels(OWNER, PLACES, UNKNOWN),
+    )
+
+
+def test_phrases_are_compared_with_the_regions_that_are_there(batch, regions):
+    """The region of the last phrase is not; the first two phrases may name the same."""
+    phrases, photos = regions
+    own = [photos[photo, 1 + region] for photo, region in PLACES.tolist()]
+    allowed = {0: [0, 2], 1: [1, 2], 2: [0, 1, 2]}
+    total = 0.0
+    for i, others in allowed.items():
+        across = [math.exp(SCALE * float(phrases[i] @ own[j])) for j in others]
+        down = [math.exp(SCALE * float(phrases[j] @ own[i])) for j in others]
+        right = math.exp(SCALE * float(phrases[i] @ own[i]))
+        total -= math.log(right / sum(across)) + math.log(right / sum(down))
+    parts = loss_with_phrases(batch[0], *regions)
+    assert parts["phrases"].item() == pytest.approx(total / 3, rel=1e-5)
+    plain = loss_of(*batch)["loss"].item()
+    assert parts["loss"].item() == pytest.approx(plain + 0.5 * total / 3, rel=1e-5)
+
+
+def test_a_batch_whose_regions_are_all_out_of_view_has_no_loss_of_phrases(batch, regions):
+    phrases, photos = regions
+    unseen = Embeddings(photos, torch.tensor([[True, False, False]] * 3))
+    texts = Embeddings(torch.cat([batch[0], phrases]))
+    labels = PhotoLabels(OWNER, PLACES, UNKNOWN)
+    parts = Contrast(0.5)(SCORES["cosine"], texts, unseen, labels)
+    assert parts["phrases"] == 0
+    assert parts["loss"].item() == pytest.approx(loss_of(*batch)["loss"].item())
+
+
+def test_gradients_of_phrases(batch, regions):
+    inputs = [x.requires_grad_() for x in (batch[0], *regions)]
+    assert gradcheck(lambda *x: loss_with_phrases(*x)["loss"], inputs, atol=1e-4)

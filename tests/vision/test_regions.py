@@ -221,3 +221,27 @@ def test_overlap_of_known_boxes():
     torch.testing.assert_close(overlap(a, b), torch.tensor([1 / 7, 0.0, 0.25]))
     assert overlap(a, torch.zeros(4)).item() == 0  # a missing box
     assert overlap(torch.zeros(4), torch.zeros(4)).item() == 0
+
+
+def test_boxes_in_a_part_of_a_photo():
+    """The right half of one photo, and the mirrored lower half of another one."""
+    frames = torch.tensor([[0.5, 0.0, 1.0, 1.0, 0.0], [0.0, 0.5, 1.0, 1.0, 1.0]])
+    boxes = torch.tensor(
+        [
+            [[0.6, 0.2, 0.8, 0.4], [0.0, 0.0, 0.6, 1.0], [0.4, 0.0, 0.8, 1.0]],
+            [[0.1, 0.5, 0.3, 0.75], [0.0, 0.0, 1.0, 1.0], [0.0, 0.0, 0.0, 0.0]],
+        ]
+    )
+    expected = torch.tensor(
+        [
+            [[0.2, 0.2, 0.6, 0.4], [0.0, 0.0, 0.0, 0.0], [0.0, 0.0, 0.6, 1.0]],
+            [[0.7, 0.0, 0.9, 0.5], [0.0, 0.0, 0.0, 0.0], [0.0, 0.0, 0.0, 0.0]],
+        ]
+    )
+    torch.testing.assert_close(regions.in_frames(boxes, frames), expected)
+
+
+def test_boxes_in_the_whole_frame_stay():
+    boxes = torch.rand(4, 3, 4).sort(-1).values
+    whole = torch.tensor([[0.0, 0.0, 1.0, 1.0, 0.0]]).expand(4, 5)
+    torch.testing.assert_close(regions.in_frames(boxes, whole), boxes)

@@ -66,8 +66,12 @@ class LinearImage(Encoder):
 
     def forward(self, batch: Tensor) -> Embeddings:
         """Embed a batch (B, F): (B, D)."""
-        x = self.dropout(self.standardize(batch))
-        return Embeddings(self.head(self.linear(x)))  # Eq. 6
+        return Embeddings(self.project(self.standardize(batch)))
+
+    def project(self, features: Tensor) -> Tensor:
+        """Map scaled features to the space of the embeddings: (N, F) -> (N, D)."""
+        projected: Tensor = self.head(self.linear(self.dropout(features)))  # Eq. 6
+        return projected
 
 
 def stack(features: Sequence[Tensor]) -> Tensor:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import copy
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Self
 
 import torch
@@ -12,10 +14,37 @@ from torch import Tensor, nn
 
 from vsdemo.core.embeddings import Embeddings
 from vsdemo.encoders import Encoder
-from vsdemo.encoders.image import stack
-from vsdemo.vision.backbones.tuned import pool
+from vsdemo.encoders.image import LinearImage, stack
+from vsdemo.vision.backbones.tuned import pool, pool_regions
+from vsdemo.vision.regions import in_frames
 
 LEAST = 0.6  # of the side of a map, in a random part of it
+
+
+@dataclass(frozen=True)
+class Views:
+    """Stems of one or more views of B photos, and boxes in the first view.
+
+    Attributes:
+        stems: What the end of the network reads, (B, V, S, h, w).
+        boxes: (B, K, 4), as fractions of the view; zeros for missing ones. None for none.
+    """
+
+    stems: Tensor
+    boxes: Tensor | None = None
+
+    def __len__(self) -> int:
+        """Return B."""
+        return len(self.stems)
+
+    def __getitem__(self, rows: slice) -> Views:
+        """Select photos."""
+        return Views(self.stems[rows], None if self.boxes is None else self.boxes[rows])
+
+    def to(self, device: torch.device | str) -> Views:
+        """Move both tensors to a device."""
+        boxes = None if self.boxes is None else self.boxes.to(device)
+        return Views(self.stems.to(device), boxes)
 
 
 class TunedImage(Encoder):
@@ -27,6 +56,7 @@ class TunedImage(Encoder):
     Attributes:
         end: The end of the network, (B, S, h, w) -> (B, C, h', w').
         image: The encoder, (N, 2 C) -> (N, D).
+        scale_regions: What scales the features of regions, instead of the encoder's own layer.
 
     Args:
         end: As the attribute.
@@ -41,12 +71,13 @@ class TunedImage(Encoder):
     def __init__(
         self,
         end: nn.Module,
-        image: Encoder,
+        image: LinearImage,
         window_rate: float = 0.0,
         channel_dropout: float = 0.0,
     ) -> None:
         super().__init__()
         self.end, self.image, self.dim = end, image, image.dim
+        self.scale_regions = copy.deepcopy(image.standardize)
         self.window_rate, self.channel_dropout = window_rate, channel_dropout
 
     def train(self, mode: bool = True) -> Self:  # noqa: FBT001, FBT002 -- as nn.Module has it
@@ -59,52 +90,80 @@ class TunedImage(Encoder):
         """Split stems (N, V, S, h, w) into those of each photo."""
         return list(items)
 
-    def collate(self, prepared: Sequence[Tensor]) -> Tensor:
-        """Stack stems (V, S, h, w) to one batch (B, V, S, h, w).
+    def collate(self, prepared: Sequence[Tensor]) -> Views:
+        """Stack stems (V, S, h, w) to one batch.
 
         They are kept in half precision, which autocast on a CPU cannot stack.
         """
-        return stack([stems.float() for stems in prepared])
+        return Views(stack([stems.float() for stems in prepared]))
 
-    def batch_of(self, *tensors: Tensor) -> Tensor:
+    def batch_of(self, *tensors: Tensor) -> Views:
         """Return the batch of stems (B, V, S, h, w)."""
         (stems,) = tensors
-        return stems
+        return Views(stems)
 
     @torch.no_grad()
-    def observe(self, batch: Tensor) -> None:
-        """Let the encoder take the statistics of a whole batch (B, V, S, h, w)."""
-        self.image.observe(self._vectors(batch))
+    def observe(self, batch: Views) -> None:
+        """Let the encoder take the statistics of a whole batch."""
+        photos, regions, _ = self._vectors(batch)
+        self.image.observe(photos)
+        if len(regions):
+            self.scale_regions.observe(regions)
 
-    def _vectors(self, batch: Tensor) -> Tensor:
-        """Return the features of the tuned network, (B, 2 C)."""
-        vectors = pool(self.end(batch.flatten(0, 1))).relu().unflatten(0, batch.shape[:2])
-        return F.normalize(vectors.float().mean(1), dim=-1)
-
-    def _vary(self, batch: Tensor) -> Tensor:
-        """Return other stems to train on, those of parts of the photos: (B, V, S, h', w')."""
+    def _vary(self, batch: Views) -> Views:
+        """Return other stems to train on, those of parts of the photos."""
         if torch.rand(()) < self.window_rate:
             batch = windows(batch)
-        return F.dropout3d(batch.transpose(1, 2), self.channel_dropout).transpose(1, 2)
+        stems = F.dropout3d(batch.stems.transpose(1, 2), self.channel_dropout).transpose(1, 2)
+        return Views(stems, batch.boxes)
 
-    def forward(self, batch: Tensor) -> Embeddings:
-        """Embed a batch (B, V, S, h, w): (B, D)."""
+    def _vectors(self, batch: Views) -> tuple[Tensor, Tensor, Tensor]:
+        """Return the features of photos, (B, 2 C), of R regions, (R, 2 C), and which are there.
+
+        The last is (B, K).
+        """
+        maps = self.end(batch.stems.flatten(0, 1))
+        vectors = pool(maps).relu().unflatten(0, batch.stems.shape[:2])
+        photos = F.normalize(vectors.float().mean(1), dim=-1)
+        if batch.boxes is None:
+            return photos, photos[:0], torch.zeros(len(batch), 0).bool()
+        is_there = (batch.boxes != 0).any(-1)
+        first = maps.unflatten(0, batch.stems.shape[:2])[:, 0]
+        regions = pool_regions(first, batch.boxes)[is_there].relu()
+        return photos, F.normalize(regions.float(), dim=-1), is_there
+
+    def forward(self, batch: Views) -> Embeddings:
+        """Embed photos: (B, D). With K boxes: (B, 1 + K, D), the whole photo first."""
         if self.training:
             batch = self._vary(batch)
-        embeddings: Embeddings = self.image(self._vectors(batch))
-        return embeddings
+        vectors, regions, is_there = self._vectors(batch)
+        photos: Embeddings = self.image(vectors)
+        if batch.boxes is None:
+            return photos
+        x = photos.x.new_zeros(*is_there.shape, self.dim)
+        if len(regions):
+            x[is_there] = self.image.project(self.scale_regions(regions))
+        mask = torch.cat([torch.ones_like(is_there[:, :1]), is_there], 1)
+        return Embeddings(torch.cat([photos.x[:, None], x], 1), mask)
 
 
-def windows(maps: Tensor) -> Tensor:
-    """Cut a random part out of each map, of one random size: (B, V, S, h, w) -> (B, V, S, h', w').
+def windows(batch: Views) -> Views:
+    """Cut a random part out of the maps of each photo, of one random size for all.
 
-    The sides are at least LEAST of those of the map.
+    The sides are at least LEAST of those of the map, rounded up.
     """
-    count, *_, height, width = maps.shape
+    stems = batch.stems
+    count, *_, height, width = stems.shape
     rows, columns = _places(count, height), _places(count, width)  # (B, h'), (B, w')
-    batch = torch.arange(count)[:, None, None]
-    parts = maps[batch, :, :, rows[:, :, None], columns[:, None, :]]  # (B, h', w', V, S)
-    return parts.permute(0, 3, 4, 1, 2)
+    photos = torch.arange(count)[:, None, None]
+    parts = stems[photos, :, :, rows[:, :, None], columns[:, None, :]]  # (B, h', w', V, S)
+    parts = parts.permute(0, 3, 4, 1, 2)
+    if batch.boxes is None:
+        return Views(parts)
+    edges = [columns[:, 0] / width, rows[:, 0] / height]
+    edges += [(columns[:, -1] + 1) / width, (rows[:, -1] + 1) / height]
+    frames = torch.stack([*edges, torch.zeros(count)], 1).to(batch.boxes)
+    return Views(parts, in_frames(batch.boxes, frames))
 
 
 def _places(count: int, length: int) -> Tensor:

@@ -21,6 +21,7 @@ from vsdemo.data.datasets import entities
 from vsdemo.data.storybook.lexicon import load_lexicon
 from vsdemo.evaluation.storybook_facts import stories
 
+DATASETS = ("flickr8k", "storybook")  # whose phrases have boxes
 TYPES = ("person", "animal", "plant", "food", "vehicle", "furniture")  # Storybook's; else "thing"
 
 
@@ -50,13 +51,25 @@ def phrases(split: CaptionSet) -> list[Phrase]:
     Raises:
         UserError: The data set has no boxes, or those of Flickr8k are missing.
     """
-    readers = {"flickr8k": _annotated_phrases, "storybook": _storybook_phrases}
-    if split.name not in readers:
-        raise UserError(
-            f"This task needs Flickr8k or Storybook, where it is known which words describe which "
-            f"part of a photo, not {split.name}."
+    if reason := obstacle(split.name):
+        raise UserError(reason)
+    return _READERS[split.name](split)
+
+
+def obstacle(name: str) -> str:
+    """Return why the phrases of a data set have no boxes; empty if they have."""
+    if name not in DATASETS:
+        return (
+            "This needs Flickr8k or Storybook, where it is known which words describe which part "
+            f"of a photo, not {name}."
         )
-    return readers[split.name](split)
+    if name != "flickr8k":
+        return ""
+    try:
+        entities.archive_path()
+    except UserError as error:
+        return str(error)
+    return ""
 
 
 def _annotated_phrases(split: CaptionSet) -> list[Phrase]:
@@ -138,3 +151,6 @@ def _shared_letters(tokens: Sequence[str], words: Sequence[str]) -> list[tuple[i
         for block in matcher.get_matching_blocks()
         for k in range(block.size)
     ]
+
+
+_READERS = {"flickr8k": _annotated_phrases, "storybook": _storybook_phrases}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 
 import torch
 import torch.nn.functional as F
@@ -16,6 +17,23 @@ SCALE = 20.0  # 1 / t at first
 MOST = 100.0  # 1 / t at most, as in CLIP
 
 
+@dataclass(frozen=True)
+class PhotoLabels:
+    """Which texts of a batch describe which photo, or which region.
+
+    The texts are C captions, then R phrases.
+
+    Attributes:
+        owner: (C,) the photo of each caption.
+        places: (R, 2) the photo of each phrase, and which of its regions it names; None for none.
+        unknown: (R, R) whether a phrase may also name the region of another phrase.
+    """
+
+    owner: Tensor
+    places: Tensor | None = None
+    unknown: Tensor | None = None
+
+
 class Contrast(Objective):
     """Softmax losses of each caption over the photos of a batch, and of each photo over captions.
 
@@ -25,34 +43,65 @@ class Contrast(Objective):
                -log(e^l_cp / (e^l_cp + sum over the captions d of other photos of e^l_dp))
 
     That is the loss of CLIP (Radford et al. 2021) for photos with several captions, which are not
-    each other's negatives.
+    each other's negatives. The same of phrases and regions, with a t of its own, is added; phrases
+    that may also name another region are not its negatives.
+
+    Args:
+        phrase_weight: Weight of the loss of phrases and regions.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, phrase_weight: float = 0.0) -> None:
         super().__init__()
+        self.phrase_weight = phrase_weight
         self.log_scale = nn.Parameter(torch.tensor(math.log(SCALE)))
+        self.log_phrase_scale = nn.Parameter(torch.tensor(math.log(SCALE)))
 
     def forward(
-        self, score: Score, texts: Embeddings, photos: Embeddings, labels: Tensor
+        self, score: Score, texts: Embeddings, photos: Embeddings, labels: PhotoLabels
     ) -> dict[str, Tensor]:
         """Return `loss` and its parts.
 
         Args:
             score: The score.
-            texts: Of the C captions of a batch.
-            photos: Of its P photos.
-            labels: The photo of each caption, (C,).
+            texts: Of the captions and phrases.
+            photos: Of the P photos; sets of the photo and its regions, if there are phrases.
+            labels: Which text describes what.
         """
+        count = len(labels.owner)
+        whole = photos if photos.mask is None else Embeddings(photos.x[:, 0])
         scale = self.log_scale.exp().clamp(max=MOST)
-        logits = scale * score(texts, photos)  # (C, P)
-        own = F.one_hot(labels, logits.shape[1]).bool()
+        logits = scale * score(texts[:count], whole)  # (C, P)
+        own = F.one_hot(labels.owner, logits.shape[1]).bool()
         others = logits.masked_fill(own, -torch.inf).logsumexp(0)  # (P,)
         right = logits[own]  # (C,), in the order of the captions
-        for_captions = F.cross_entropy(logits, labels)
-        for_photos = F.softplus(others[labels] - right).mean()
-        return {
-            "loss": for_captions + for_photos,
+        for_captions = F.cross_entropy(logits, labels.owner)
+        for_photos = F.softplus(others[labels.owner] - right).mean()
+        loss = for_captions + for_photos
+        parts = {
             "captions": for_captions.detach(),
             "photos": for_photos.detach(),
             "scale": scale.detach(),
         }
+        if labels.places is not None:
+            for_phrases = self._phrases(score, texts[count:], photos, labels)
+            loss = loss + self.phrase_weight * for_phrases
+            parts["phrases"] = for_phrases.detach()
+        return {"loss": loss, **parts}
+
+    def _phrases(
+        self, score: Score, phrases: Embeddings, photos: Embeddings, labels: PhotoLabels
+    ) -> Tensor:
+        """Return the loss of phrases whose regions are there; 0 if none is."""
+        assert labels.places is not None
+        assert labels.unknown is not None
+        assert photos.mask is not None
+        photo, region = labels.places.unbind(1)
+        (rows,) = photos.mask[photo, 1 + region].nonzero(as_tuple=True)
+        if not len(rows):
+            return photos.x.new_zeros(())
+        regions = Embeddings(photos.x[photo[rows], 1 + region[rows]])
+        logits = self.log_phrase_scale.exp().clamp(max=MOST) * score(phrases[rows], regions)
+        own = torch.eye(len(rows), device=logits.device).bool()
+        logits = logits.masked_fill(labels.unknown[rows][:, rows] & ~own, -torch.inf)
+        right = torch.arange(len(rows), device=logits.device)
+        return F.cross_entropy(logits, right) + F.cross_entropy(logits.T, right)

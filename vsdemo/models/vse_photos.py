@@ -31,7 +31,7 @@ from vsdemo.encoders.image import LinearImage
 from vsdemo.models.contrast import Contrast
 from vsdemo.models.dual_encoder import DualEncoder
 from vsdemo.models.model import Model
-from vsdemo.models.objectives import Captions
+from vsdemo.models.objectives import Captions, Weight
 from vsdemo.models.scores import SCORES
 
 TunedMaterial = Annotated[Material, OneOf(("tuned_photos",))]
@@ -68,6 +68,9 @@ ChannelDropout = Annotated[
     float,
     Field(ge=0, le=0.9, description="Share of the channels set to 0 that the network's end reads"),
 ]
+Phrases = Annotated[
+    int, Field(ge=1, le=LARGE, description="Phrases of each photo in a batch, at most")
+]
 PhotoDropout = Annotated[float, Field(ge=0, le=0.9, description="Share of photo features set to 0")]
 UnknownRate = Annotated[
     float, Field(ge=0, le=0.9, description="Share of words read as unknown ones in training")
@@ -100,6 +103,8 @@ class VsePhotosConfig(SymmetricConfig):
     clip: Clip = 2.0
     dim: Dim = 1024
     word_dim: WordDim = 300
+    phrases: Phrases = 6
+    phrase_weight: Weight = 0.3
     corners: Corners = True
     window_rate: WindowRate = 0.5
     channel_dropout: ChannelDropout = 0.1
@@ -139,9 +144,10 @@ def build(config: VsePhotosConfig, vocab: Vocab, features: int) -> DualEncoder:
     also those of photos that are not at hand; (2) the last block of the image network is trained
     too, in small steps, with the statistics of its batch norms kept; (3) it sees the whole photo,
     its corners, or a random part of them, also mirrored; (4) some channels that the block reads and
-    some words are hidden; (5) the captions of a photo are not each other's negatives; (6) the
-    checkpoint has an average of the weights. Search averages the vectors of the whole photo and of
-    its mirror image.
+    some words are hidden; (5) phrases of the captions are compared with the regions that they name,
+    too, with v = [mean, max] of the map over the region; (6) the captions of a photo are not each
+    other's negatives; (7) the checkpoint has an average of the weights. Search averages the vectors
+    of the whole photo and of its mirror image.
     """
     text = WordGRU(
         vocab,
@@ -155,12 +161,12 @@ def build(config: VsePhotosConfig, vocab: Vocab, features: int) -> DualEncoder:
     image = LinearImage(
         features, config.dim, dropout=config.photo_dropout, standardize=config.standardize
     )
-    return DualEncoder(text, image, SCORES["cosine"], Contrast())
+    return DualEncoder(text, image, SCORES["cosine"], Contrast(config.phrase_weight))
 
 
 VSE_PHOTOS = Model(
     config=VsePhotosConfig,
-    presets={"vse-photos": VsePhotosConfig()},
+    presets={"vse_photos": VsePhotosConfig()},
     build=build,
     kind="recurrent network over words; the end of the image network is trained with it",
 )

@@ -21,6 +21,7 @@ from torch.utils.checkpoint import checkpoint
 from vsdemo.core.device import device
 from vsdemo.core.embeddings import Embeddings
 from vsdemo.encoders import Encoder
+from vsdemo.encoders.tuned_image import Views
 from vsdemo.models.dual_encoder import DualEncoder
 from vsdemo.training import distributed
 
@@ -43,12 +44,12 @@ def embed_texts(encoder: Encoder, prepared: Sequence[Any], chunk: int) -> Embedd
     return _embed(encoder, batch_of, len(prepared), chunk)
 
 
-def embed_photos(encoder: Encoder, features: Tensor, chunk: int) -> Embeddings:
+def embed_photos(encoder: Encoder, features: Tensor | Views, chunk: int) -> Embeddings:
     """Embed the photos of a batch, on all ranks together.
 
     Args:
         encoder: The image encoder.
-        features: (N, F), or of regions (N, K, F).
+        features: (N, F), of regions (N, K, F), or stems.
         chunk: Photos at a time; 0 for all at once.
 
     Returns:

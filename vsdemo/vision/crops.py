@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum
+from typing import NamedTuple
 
 import numpy as np
 from PIL import Image
@@ -22,11 +23,24 @@ IMAGENET_MEAN = (0.485, 0.456, 0.406)
 IMAGENET_STD = (0.229, 0.224, 0.225)
 
 
+class Frame(NamedTuple):
+    """What a view shows of a photo, as fractions of its width and height from the top left."""
+
+    x0: float = 0.0
+    y0: float = 0.0
+    x1: float = 1.0
+    y1: float = 1.0
+    is_mirrored: bool = False
+
+
 CORNER = 0.7  # width and height of a corner, as a fraction of those of the photo
 SIDES = ((0.0, CORNER), (1 - CORNER, 1.0))  # the first and the last part of a side
-CORNERS = tuple(  # x0, y0, x1, y1 as fractions, and whether the view is mirrored
-    (x0, y0, x1, y1, y0 > 0) for y0, y1 in SIDES for x0, x1 in SIDES
-)
+CORNERS = [Frame(x0, y0, x1, y1, is_mirrored=y0 > 0) for y0, y1 in SIDES for x0, x1 in SIDES]
+FRAMES = {  # name of views -> what each shows
+    "whole": [Frame()],
+    "both": [Frame(), Frame(is_mirrored=True)],
+    "corners": CORNERS,
+}
 
 
 class Square(Enum):
@@ -172,10 +186,10 @@ def _corners(photo: Image.Image, spec: InputSpec) -> np.ndarray:
     width, height = photo.size
     side = (spec.size, spec.size)
     views = []
-    for x0, y0, x1, y1, is_mirrored in CORNERS:
-        box = (x0 * width, y0 * height, x1 * width, y1 * height)
+    for frame in CORNERS:
+        box = (frame.x0 * width, frame.y0 * height, frame.x1 * width, frame.y1 * height)
         view = _pixels(photo.resize(side, spec.resampling, box=box))
-        views.append(view[..., ::-1] if is_mirrored else view)
+        views.append(view[..., ::-1] if frame.is_mirrored else view)
     return np.concatenate(views)
 
 

@@ -85,6 +85,28 @@ def pad(boxes: Sequence[Sequence[float]], count: int) -> Tensor:
     return padded
 
 
+def in_frames(boxes: Tensor, frames: Tensor) -> Tensor:
+    """Return where boxes of photos lie in views that show a part of them.
+
+    Args:
+        boxes: (B, K, 4); zeros for missing ones.
+        frames: (B, 5), see `vsdemo.vision.crops.Frame`.
+
+    Returns:
+        (B, K, 4), cut off at the edges of the view; zeros for those of which less than half is
+        visible.
+    """
+    low, high, is_mirrored = frames[:, None, :2], frames[:, None, 2:4], frames[:, None, 4:] > 0
+    x0, y0, x1, y1 = torch.cat(
+        [(edge - low) / (high - low) for edge in (boxes[..., :2], boxes[..., 2:])], -1
+    ).split(1, -1)
+    x0, x1 = torch.where(is_mirrored, 1 - x1, x0), torch.where(is_mirrored, 1 - x0, x1)
+    inside = torch.cat([x0, y0, x1, y1], -1)
+    visible = inside.clamp(0, 1)
+    is_seen = 2 * _area(visible) > _area(inside)
+    return visible * is_seen[..., None]
+
+
 def heat(scores: Tensor, boxes: Tensor, side: int = 28) -> Tensor:
     """Spread the scores of boxes over a map.
 

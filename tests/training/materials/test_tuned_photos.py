@@ -10,8 +10,10 @@ from vsdemo.core.config import override
 from vsdemo.core.errors import UserError
 from vsdemo.core.sentences import Sentence
 from vsdemo.data import datasets
+from vsdemo.evaluation.phrases import Phrase
 from vsdemo.models import checkpoint
-from vsdemo.training import caption_pairs, preflight
+from vsdemo.training import caption_pairs, phrase_table, preflight
+from vsdemo.training.materials import tuned_photos
 from vsdemo.training.materials.photo_batches import PhotoBatch
 from vsdemo.training.materials.tuned_photos import TunedPhotos
 from vsdemo.vision.backbones.families import DIFFERENCE
@@ -19,7 +21,14 @@ from vsdemo.vision.backbones.families import DIFFERENCE
 SMALL = (
     *("backbone=pocket", "dim=16", "word_dim=8", "min_count=1", "batch_size=8", "captions=2"),
     *("text_epochs=0", "epochs=3", "end_start=1", "evaluate_every=3", "dropout=0.1", "warmup=0"),
-    *("corners=false", "window_rate=0", "channel_dropout=0", "photo_dropout=0", "unknown_rate=0"),
+    *(
+        "phrase_weight=0",
+        "corners=false",
+        "window_rate=0",
+        "channel_dropout=0",
+        "photo_dropout=0",
+        "unknown_rate=0",
+    ),
     *("learning_rate=0.01", "end_rate=0.001", "average_decay=0.5"),
 )
 EPOCH = 3  # steps of 8 of the 24 photos of `toy`
@@ -27,7 +36,7 @@ SENTENCES = [Sentence("A red circle."), Sentence("Two green squares.")]
 
 
 def trainer(out, *settings):
-    return preset_trainer(out, "vse-photos", *SMALL, *settings)
+    return preset_trainer(out, "vse_photos", *SMALL, *settings)
 
 
 @pytest.fixture(scope="module")
@@ -71,9 +80,9 @@ def test_the_end_has_its_own_learning_rate(whole):
 
 def test_batch_has_a_random_view_and_some_captions_of_each_photo(whole):
     batch = PhotoBatch(whole.material._epoch(0)[0].numpy(), (0, 0, 0))
-    texts, photos, owner = whole.material.embed(batch)
+    texts, photos, labels = whole.material.embed(batch)
     assert len(photos.x) == 8
-    assert owner.tolist() == [photo for photo in range(8) for _ in range(2)]
+    assert labels.owner.tolist() == [photo for photo in range(8) for _ in range(2)]
     assert len(texts.x) == 16
     again = whole.material.embed(PhotoBatch(batch.photos, (0, 0, 1)))
     assert not torch.equal(again[1].x, photos.x)
@@ -135,15 +144,15 @@ def test_first_epochs_have_two_captions_of_each_photo(others, tmp_path):
     assert sorted(np.concatenate([batch.rows for batch in batches])) == [*range(26)]
     texts, same, labels = run.material.embed(batches[0])
     assert len(texts.x) == len(same.x) == len(batches[0])
-    assert labels.tolist() == [*range(len(batches[0]))]
+    assert labels.owner.tolist() == [*range(len(batches[0]))]
     assert isinstance(run.material.batches(1)[0], PhotoBatch)
 
 
 def test_pairs_are_captions_of_the_same_photo(others, tmp_path, monkeypatch):
     material = trainer(tmp_path, "text_epochs=1").material
     seen = []
-    embed = material._embed_captions
-    monkeypatch.setattr(material, "_embed_captions", lambda rows: seen.extend(rows) or embed(rows))
+    embed = material._embed_texts
+    monkeypatch.setattr(material, "_embed_texts", lambda rows: seen.extend(rows) or embed(rows))
     material.embed(material.batches(0)[0])
     photo_of = {row: photo for photo, rows in enumerate(material._described) for row in rows}
     half = len(seen) // 2
@@ -181,16 +190,17 @@ def test_training_stopped_without_photos_resumes(others, tmp_path):
     torch.testing.assert_close(end_weights(again), end_weights(whole))
 
 
-def test_missing_captions_of_other_photos_are_reported():
-    config = models.preset("vse-photos")[1].model_copy(update={"backbone": "pocket"})
-    *_, last = TunedPhotos.requirements(config, "toy").checks
-    assert not last.ok
-    assert last.message.endswith("Or set text_epochs=0.")
+def test_missing_captions_and_phrases_are_reported():
+    config = models.preset("vse_photos")[1].model_copy(update={"backbone": "pocket"})
+    failed = [c.message for c in TunedPhotos.requirements(config, "toy").checks if not c.ok]
+    assert len(failed) == 2
+    assert failed[0].endswith("Or set text_epochs=0.")
+    assert failed[1].endswith("Or set phrase_weight=0.")
 
 
 def test_some_epochs_need_photos():
     with pytest.raises(UserError, match="text_epochs must be below epochs"):
-        override(models.preset("vse-photos")[1], ("text_epochs=30",))
+        override(models.preset("vse_photos")[1], ("text_epochs=30",))
 
 
 def test_corners_join_the_views_of_training(tmp_path):
@@ -212,3 +222,62 @@ def test_training_with_random_parts_resumes(tmp_path):
     again = trainer(tmp_path / "stopped", *varied)
     assert again.run() == "done"
     torch.testing.assert_close(end_weights(again), end_weights(whole))
+
+
+@pytest.fixture
+def phrases(monkeypatch):
+    """Two phrases of each photo of `toy`; the first one names its left half."""
+    boxes = (torch.tensor([[0.0, 0.0, 0.5, 1.0]]), torch.tensor([[0.5, 0.5, 1.0, 1.0]]))
+
+    def of_split(split):
+        return [
+            Phrase(own[0], tuple(split.captions[own[0]].split()), (number, number + 1), box, ())
+            for own in split.captions_of
+            for number, box in enumerate(boxes)
+        ]
+
+    monkeypatch.setattr(phrase_table, "phrases", of_split)
+    monkeypatch.setattr(tuned_photos.phrases, "obstacle", lambda name: "")
+
+
+def test_phrases_are_compared_with_their_regions(phrases, tmp_path):
+    run = trainer(tmp_path, "phrase_weight=0.5", "phrases=3")
+    batch = PhotoBatch(np.arange(4), (0, 0, 0))
+    texts, photos, labels = run.material.embed(batch)
+    assert photos.x.shape == (4, 4, 16)
+    assert photos.mask.tolist() == [[True, True, True, False]] * 4
+    assert len(texts.x) == 4 * 2 + 4 * 2  # captions, then phrases
+    assert labels.places.tolist() == [[photo, slot] for photo in range(4) for slot in range(2)]
+    losses = run.material.loss(texts, photos, labels, progress=0.0)
+    assert losses["phrases"] > 0
+    assert run.run() == "done"
+    assert checkpoint.load(tmp_path)[1].config.phrase_weight == 0.5
+
+
+def test_boxes_of_a_mirrored_view_are_mirrored(phrases, tmp_path, monkeypatch):
+    material = trainer(tmp_path, "phrase_weight=0.5").material
+    seen = []
+    embed = tuned_photos.parts.embed_photos
+    monkeypatch.setattr(
+        tuned_photos.parts, "embed_photos", lambda *args: seen.append(args[1]) or embed(*args)
+    )
+    for number in range(4):
+        material.embed(PhotoBatch(np.arange(8), (0, 0, number)))
+    stems = torch.cat([views.stems[:, 0] for views in seen])
+    whole = torch.cat([material.photos[:8, 0]] * 4).float()
+    is_mirrored = (stems != whole).flatten(1).any(1)
+    boxes = torch.cat([views.boxes for views in seen])
+    left = (boxes == torch.tensor([0.0, 0.0, 0.5, 1.0])).all(-1).any(1)
+    assert torch.equal(left, ~is_mirrored)
+    assert 0 < is_mirrored.sum() < 32
+
+
+def test_data_sets_without_phrases_are_trained_without_them():
+    config = models.preset("vse_photos")[1]
+    assert "phrase_weight=0" in TunedPhotos.default_settings(config, "toy")
+    assert "phrase_weight=0" not in TunedPhotos.default_settings(config, "flickr8k")
+
+
+def test_phrases_that_are_missing_are_reported(tmp_path):
+    with pytest.raises(UserError, match=r"needs Flickr8k or Storybook.*not toy. Or set phrase_w"):
+        trainer(tmp_path, "phrase_weight=0.5")

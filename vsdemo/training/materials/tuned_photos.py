@@ -19,30 +19,36 @@ from vsdemo.core.device import device
 from vsdemo.core.embeddings import Embeddings
 from vsdemo.core.errors import UserError
 from vsdemo.data.text.vocab import Vocab
-from vsdemo.encoders.tuned_image import TunedImage
+from vsdemo.encoders.image import LinearImage
+from vsdemo.encoders.tuned_image import TunedImage, Views
+from vsdemo.evaluation import phrases
 from vsdemo.models import checkpoint
+from vsdemo.models.contrast import PhotoLabels
 from vsdemo.models.vse_photos import VsePhotosConfig
 from vsdemo.training import caption_pairs, optim, parts
 from vsdemo.training.caption_pairs import PairBatch
-from vsdemo.training.materials.photo_batches import PhotoBatches, draw_texts
-from vsdemo.training.requirements import Requirements
+from vsdemo.training.materials.photo_batches import PhotoBatch, PhotoBatches, draw_texts
+from vsdemo.training.phrase_table import PhraseTable
+from vsdemo.training.requirements import Check, Requirements
 from vsdemo.training.size import Amounts
+from vsdemo.vision import regions
 from vsdemo.vision.backbones import load_backbone, most_features, tuned
-from vsdemo.vision.crops import CROPS
+from vsdemo.vision.crops import CROPS, FRAMES
 from vsdemo.vision.features import STEM, FeatureCache
 
 STEM_NUMBERS = 40_960  # that the end of DenseNet-169, or of Pocket, reads of a view
 HALF = 2  # bytes of a number
 CORNERS = "corners"  # name of the views
-END, IMAGE = "image.end.", "image.image."  # what names of weights begin with in training
+# What names of weights begin with in training.
+END, SCALE, IMAGE = "image.end.", "image.scale_regions.", "image.image."
 
 
 class TunedPhotos(PhotoBatches):
     """Captions, and what the end of the image network reads of the views of their photos.
 
-    A batch has one view of each photo, drawn at random; photos are measured with all views. The
-    batches of the first `text_epochs` have two captions of each photo instead, also of photos that
-    are not at hand.
+    A batch has one view of each photo, drawn at random, and phrases that name its regions; photos
+    are measured with all views. The batches of the first `text_epochs` have two captions of each
+    photo instead, also of photos that are not at hand.
     """
 
     config: VsePhotosConfig
@@ -73,9 +79,20 @@ class TunedPhotos(PhotoBatches):
         """Return whether photos, captions and backbone are available."""
         assert isinstance(config, VsePhotosConfig)
         photos = super().requirements(config, dataset)
-        if not config.text_epochs:
-            return photos
-        return photos._replace(checks=[*photos.checks, caption_pairs.check()])
+        checks = [*photos.checks]
+        if config.text_epochs:
+            checks.append(caption_pairs.check())
+        if config.phrase_weight and (reason := phrases.obstacle(dataset or cls.usual_dataset)):
+            checks.append(Check(False, f"{reason} Or set phrase_weight=0."))
+        return photos._replace(checks=checks)
+
+    @classmethod
+    def default_settings(cls, config: Config, dataset: str | None) -> tuple[str, ...]:
+        """Leave out phrases where it is not known what they name."""
+        settings = super().default_settings(config, dataset)
+        if dataset is None or dataset in phrases.DATASETS:
+            return settings
+        return (*settings, "phrase_weight=0")
 
     def _load(self, dataset: str | None) -> None:
         super()._load(dataset)
@@ -84,6 +101,8 @@ class TunedPhotos(PhotoBatches):
                 f"{self.preset} trains an image network, but {self.dataset} has features instead "
                 "of photos; choose another preset or data set."
             )
+        if self.config.phrase_weight and (reason := phrases.obstacle(self.dataset)):
+            raise UserError(f"{reason} Or set phrase_weight=0.")
         self.others = caption_pairs.other_captions(self.dataset) if self.config.text_epochs else []
 
     def _hold(self, photos: Tensor) -> Tensor:
@@ -122,14 +141,26 @@ class TunedPhotos(PhotoBatches):
         """Set `vocab` and a new `model`, which encodes stems."""
         super()._build_model(vocab, features)
         end = copy.deepcopy(self._frozen_end).requires_grad_(True)
-        assert self.model.image is not None
+        assert isinstance(self.model.image, LinearImage)
         self.model.image = TunedImage(
             end, self.model.image, self.config.window_rate, self.config.channel_dropout
         )
 
     def _texts(self) -> Sequence[str]:
-        """Return the captions, and those of photos that are not at hand."""
-        return [*super()._texts(), *chain.from_iterable(self.others)]
+        """Return the captions, those of photos that are not at hand, and phrases."""
+        named = self._phrases.texts if self._phrases else []
+        return [*super()._texts(), *chain.from_iterable(self.others), *named]
+
+    @cached_property
+    def _phrases(self) -> PhraseTable | None:
+        """The phrases of the photos of training."""
+        return PhraseTable(self.train_set) if self.config.phrase_weight else None
+
+    @cached_property
+    def _frames(self) -> Tensor:
+        """What each view shows, (V, 5)."""
+        corners = FRAMES[CORNERS] if self.config.corners else []
+        return torch.tensor([*FRAMES[self.config.crops], *corners])
 
     @cached_property
     def _described(self) -> list[Sequence[int]]:
@@ -170,32 +201,47 @@ class TunedPhotos(PhotoBatches):
         )
         return batches[start:]
 
-    def embed(self, batch: Any) -> tuple[Embeddings, Embeddings, Tensor]:
-        """Return captions, photos, and the photo of each caption.
+    def embed(self, batch: Any) -> tuple[Embeddings, Embeddings, PhotoLabels]:
+        """Return texts, photos with their regions, and which text describes what.
 
         For a `PairBatch`, these are one caption of each photo, another one, and their place.
         """
         draw = np.random.default_rng(batch.seed)
-        if isinstance(batch, PairBatch):
-            return self._embed_pairs(batch, draw)
-        own = [self.train_set.captions_of[photo] for photo in batch.photos]
-        captions, owner = draw_texts(own, self.config.captions, draw)
-        views = draw.integers(self._stems.shape[1], size=len(batch))
-        stems = self._stems[torch.from_numpy(batch.photos), torch.from_numpy(views)]
-        photos = parts.embed_photos(self._image, self._on_device(stems[:, None]), self.config.chunk)
-        return self._embed_captions(captions), photos, torch.from_numpy(owner).to(device())
+        return (self._embed_pairs if isinstance(batch, PairBatch) else self._embed)(batch, draw)
 
     def _embed_pairs(
         self, batch: PairBatch, draw: np.random.Generator
-    ) -> tuple[Embeddings, Embeddings, Tensor]:
+    ) -> tuple[Embeddings, Embeddings, PhotoLabels]:
         own = [self._described[row] for row in batch.rows]
         pairs = [draw.permutation(captions)[:2] for captions in own if len(captions) > 1]
-        both = self._embed_captions(np.stack(pairs, axis=1).ravel())  # (2 B, D)
+        both = self._embed_texts(np.stack(pairs, axis=1).ravel())  # (2 B, D)
         count = len(pairs)
-        return both[:count], both[count:], torch.arange(count, device=device())
+        return both[:count], both[count:], PhotoLabels(torch.arange(count, device=device()))
 
-    def _embed_captions(self, captions: np.ndarray) -> Embeddings:
-        inputs = [self.captions[caption] for caption in captions]
+    def _embed(
+        self, batch: PhotoBatch, draw: np.random.Generator
+    ) -> tuple[Embeddings, Embeddings, PhotoLabels]:
+        own = [self.train_set.captions_of[photo] for photo in batch.photos]
+        texts, owner = draw_texts(own, self.config.captions, draw)
+        labels = PhotoLabels(torch.from_numpy(owner).to(device()))
+        views = torch.from_numpy(draw.integers(self._stems.shape[1], size=len(batch)))
+        stems = self._stems[torch.from_numpy(batch.photos), views]
+        boxes = None
+        if self._phrases:
+            drawn = self._phrases.draw(batch.photos, self.config.phrases, draw)
+            texts = np.concatenate(
+                [texts, len(self.captions) - len(self._phrases.texts) + drawn.texts]
+            )
+            boxes = regions.in_frames(drawn.boxes, self._frames[views]).to(device())
+            labels = PhotoLabels(
+                labels.owner, *(t.to(device()) for t in (drawn.places, drawn.unknown))
+            )
+        photos = Views(self._on_device(stems[:, None]), boxes)
+        embedded = parts.embed_photos(self._image, photos, self.config.chunk)
+        return self._embed_texts(texts), embedded, labels
+
+    def _embed_texts(self, rows: np.ndarray) -> Embeddings:
+        inputs = [self.captions[row] for row in rows]
         return parts.embed_texts(self.model.text, inputs, self.config.chunk)
 
     def save(self, folder: Path, model: nn.Module, *, atomic: bool = False) -> None:
@@ -212,5 +258,5 @@ def _without_end(state: Mapping[str, Tensor]) -> dict[str, Tensor]:
     return {
         name.replace(IMAGE, "image."): tensor
         for name, tensor in state.items()
-        if not name.startswith(END)
+        if not name.startswith((END, SCALE))
     }

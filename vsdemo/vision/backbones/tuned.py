@@ -21,6 +21,7 @@ from vsdemo.vision.backbones.network import Network, load_network
 from vsdemo.vision.backbones.weights import Weights
 from vsdemo.vision.crops import LARGE_SIDE
 
+SMALLEST = 1e-9  # area of a box that is not missing
 BASE, HASH = "base", "base_hash"  # metadata of the file
 
 
@@ -79,6 +80,41 @@ class Tuned(Network):
 def pool(spatial: Tensor) -> Tensor:
     """Return the mean and the maximum over places of a map: (B, C, h, w) -> (B, 2 C)."""
     return torch.cat([spatial.mean((2, 3)), spatial.amax((2, 3))], 1)
+
+
+def pool_regions(spatial: Tensor, boxes: Tensor) -> Tensor:
+    """Return the mean and the maximum of maps over boxes.
+
+    In the mean, a place counts by how much of it the box covers. The maximum is over the places
+    that are covered more than half as much as the most covered one.
+
+    Args:
+        spatial: Maps (B, C, h, w).
+        boxes: (B, K, 4), as fractions; zeros for missing ones.
+
+    Returns:
+        (B, K, 2 C).
+    """
+    height, width = spatial.shape[2:]
+    down = _covered(boxes[..., 1], boxes[..., 3], height)  # (B, K, h)
+    across = _covered(boxes[..., 0], boxes[..., 2], width)  # (B, K, w)
+    shares = down[..., :, None] * across[..., None, :]  # (B, K, h, w)
+    total = shares.sum((2, 3), keepdim=True).clamp(min=SMALLEST)
+    means = torch.einsum("bchw,bkhw->bkc", spatial, (shares / total).to(spatial))
+    is_part = shares > 0.5 * shares.amax((2, 3), keepdim=True)
+    is_part |= total <= SMALLEST  # a missing box
+    most = [
+        spatial.masked_fill(~part[:, None], -torch.inf).amax((2, 3)) for part in is_part.unbind(1)
+    ]
+    return torch.cat([means, torch.stack(most, 1)], -1)
+
+
+def _covered(start: Tensor, stop: Tensor, places: int) -> Tensor:
+    """Return how much ranges cover of each of some equally long places: (...) -> (..., places)."""
+    edges = torch.arange(places + 1, device=start.device) / places
+    low = torch.maximum(start[..., None], edges[:-1])
+    high = torch.minimum(stop[..., None], edges[1:])
+    return (high - low).clamp(min=0)
 
 
 def to_bytes(base: Weights, end: nn.Module, state: Mapping[str, Tensor]) -> bytes:
