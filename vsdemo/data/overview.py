@@ -9,8 +9,12 @@ from vsdemo.data import datasets
 from vsdemo.data.datasets import entities
 from vsdemo.data.everyday_photos import training
 from vsdemo.data.pairs import nli, sick, sts, wordnet
+from vsdemo.data.text import vectors
 
-SOURCES = (*sts.SOURCES, sick.SOURCE, nli.SOURCE, entities.SOURCE, wordnet.SOURCE, training.SOURCE)
+SOURCES = (
+    *(*sts.SOURCES, sick.SOURCE, nli.SOURCE),
+    *(entities.SOURCE, vectors.SOURCE, wordnet.SOURCE, training.SOURCE),
+)
 
 
 def overview() -> list[str]:

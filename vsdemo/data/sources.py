@@ -24,17 +24,19 @@ class Source:
     find: Callable[[], Path | None]
 
 
-def source_below_data(name: str, *, marker: str, how_to_get: str) -> Source:
-    """Return a source that lies in the folder `name` below VSDEMO_DATA.
+def source_below_data(name: str, *, marker: str, how_to_get: str, folder: str = "") -> Source:
+    """Return a source that lies in a folder below VSDEMO_DATA.
 
     Args:
-        name: The folder's name.
+        name: Its name.
         marker: A file or folder in it that exists only in the real thing.
         how_to_get: Where to download it, and where to put it.
+        folder: The folder's name; by default that of the source.
     """
+    folder = folder or name
 
     def find() -> Path | None:
         root = data_root()
-        return root / name if root and (root / name / marker).exists() else None
+        return root / folder if root and (root / folder / marker).exists() else None
 
     return Source(name, how_to_get, find)

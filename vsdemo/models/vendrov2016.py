@@ -25,6 +25,7 @@ from vsdemo.core.config import (
     OneOf,
     Patience,
     Schedule,
+    Standardize,
     WordDim,
 )
 from vsdemo.data.text.vocab import Vocab
@@ -79,6 +80,7 @@ class OrderConfig(RelationConfig):
     pooling: Pooling = "last"
     bidirectional: Bidirectional = False
     dropout: Dropout = 0.2
+    standardize: Standardize = False
     loss: OrderLoss = "ranking"
     score: OrderScore = "order"
     order_margin: OrderMargin = 0.3
@@ -182,7 +184,7 @@ def build_order(config: OrderConfig, vocab: Vocab, features: int) -> DualEncoder
         config.dim,
         head=heads[1],
         dropout=config.dropout,
-        standardize=joint,
+        standardize=joint or config.standardize,
         layer=_photo_layer(features, config.dim) if joint else None,
     )
     return DualEncoder(text, image, score, _objective(config) if joint else None)

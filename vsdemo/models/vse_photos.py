@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Self
+from typing import Annotated
 
-from pydantic import Field, model_validator
+from pydantic import Field
 
 from vsdemo.core.config import (
     LARGE,
@@ -120,12 +120,6 @@ class VsePhotosConfig(SymmetricConfig):
             "Its text encoder learned first from captions of Flickr30k's photos that are not in "
             "Flickr8k."
         )
-
-    @model_validator(mode="after")
-    def _some_epochs_have_photos(self) -> Self:
-        if self.text_epochs >= self.epochs:
-            raise ValueError("text_epochs must be below epochs, so that some have photos.")
-        return self
 
 
 def build(config: VsePhotosConfig, vocab: Vocab, features: int) -> DualEncoder:

@@ -27,11 +27,13 @@ from vsdemo.core import tensors
 from vsdemo.core.checksums import DamagedFile
 from vsdemo.core.errors import UserError
 from vsdemo.core.paths import home, require_data
+from vsdemo.data.sources import source_below_data
 from vsdemo.data.text.vocab import EOS, PAD, UNK, Vocab, tokenize
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
 
+FOLDER, CAPTIONS = "flickr30k_entities", "other_sentences.txt.xz"  # below VSDEMO_DATA
 TOKEN = re.compile(r"\w+(?=n't)|n't|'\w+|\w+|[^\w\s]")
 BEGIN, END = "<s>", "</s>"
 WORDS, CONTEXTS, WINDOW = 25_000, 8_000, 5
@@ -94,13 +96,24 @@ def factorize(matrix: csr_matrix, dim: int, norm: float, seed: int = 0) -> np.nd
     return scaled
 
 
+SOURCE = source_below_data(
+    "flickr30k_captions",
+    folder=FOLDER,
+    marker=CAPTIONS,
+    how_to_get=(
+        "captions of Flickr30k's photos that are not in Flickr8k, to pretrain on: write them into "
+        f"$VSDEMO_DATA/{FOLDER}/{CAPTIONS}, a caption a line, the five of each photo together"
+    ),
+)
+
+
 def corpus_path() -> Path:
     """Return the path of captions of photos that are not in Flickr8k.
 
     Raises:
         UserError: The file is missing.
     """
-    return require_data("flickr30k_entities", "other_sentences.txt.xz", what="The caption text")
+    return require_data(FOLDER, CAPTIONS, what="The caption text")
 
 
 def corpus_sentences() -> Iterator[str]:

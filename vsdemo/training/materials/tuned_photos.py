@@ -101,6 +101,11 @@ class TunedPhotos(PhotoBatches):
                 f"{self.preset} trains an image network, but {self.dataset} has features instead "
                 "of photos; choose another preset or data set."
             )
+        if self.config.text_epochs >= self.config.epochs:
+            raise UserError(
+                f"text_epochs={self.config.text_epochs} leaves no epochs with photos; choose more "
+                "epochs."
+            )
         if self.config.phrase_weight and (reason := phrases.obstacle(self.dataset)):
             raise UserError(f"{reason} Or set phrase_weight=0.")
         self.others = caption_pairs.other_captions(self.dataset) if self.config.text_epochs else []
