@@ -17,6 +17,7 @@ from vsdemo.core.config import (
     LearningRate,
     Material,
     MinCount,
+    NoExtraPhotos,
     OneOf,
     Optimizer,
     Patience,
@@ -86,6 +87,7 @@ class VsePhotosConfig(SymmetricConfig):
 
     material: TunedMaterial = "tuned_photos"
     crops: WholeViews = "both"
+    extra: NoExtraPhotos = "none"
     batch_size: BatchSize = 64
     captions: Captions = 5
     min_count: MinCount = 3
