@@ -169,9 +169,10 @@ class TunedPhotos(PhotoBatches):
 
     @cached_property
     def _described(self) -> list[Sequence[int]]:
-        """The rows in `captions` of each photo, also of those that are not at hand."""
+        """The rows in `captions` of photos with several, also of those that are not at hand."""
         ends = accumulate(map(len, self.others), initial=len(self.train_set.captions))
-        return [*self.train_set.captions_of, *(range(a, b) for a, b in pairwise(ends))]
+        others = (range(start, end) for start, end in pairwise(ends))
+        return [rows for rows in (*self.train_set.captions_of, *others) if len(rows) > 1]
 
     @property
     def _image(self) -> TunedImage:
@@ -217,10 +218,9 @@ class TunedPhotos(PhotoBatches):
     def _embed_pairs(
         self, batch: PairBatch, draw: np.random.Generator
     ) -> tuple[Embeddings, Embeddings, PhotoLabels]:
-        own = [self._described[row] for row in batch.rows]
-        pairs = [draw.permutation(captions)[:2] for captions in own if len(captions) > 1]
+        pairs = [draw.permutation(self._described[row])[:2] for row in batch.rows]
         both = self._embed_texts(np.stack(pairs, axis=1).ravel())  # (2 B, D)
-        count = len(pairs)
+        count = len(batch)
         return both[:count], both[count:], PhotoLabels(torch.arange(count, device=device()))
 
     def _embed(
