@@ -271,10 +271,16 @@ def test_boxes_of_a_mirrored_view_are_mirrored(phrases, tmp_path, monkeypatch):
     assert 0 < is_mirrored.sum() < 32
 
 
-def test_data_sets_without_phrases_are_trained_without_them():
+def test_nothing_is_left_out_where_all_is_available(others, phrases, monkeypatch):
     config = models.preset("vse_photos")[1]
-    assert "phrase_weight=0" in TunedPhotos.default_settings(config, "toy")
-    assert "phrase_weight=0" not in TunedPhotos.default_settings(config, "flickr8k")
+    monkeypatch.setattr(caption_pairs, "corpus_path", lambda: "captions.txt")
+    left_out = {"text_epochs=0", "phrase_weight=0"}
+    assert not left_out & {*TunedPhotos.default_settings(config, "toy")}
+
+
+def test_missing_captions_and_phrases_are_left_out_by_default():
+    config = models.preset("vse_photos")[1]
+    assert {"text_epochs=0", "phrase_weight=0"} <= {*TunedPhotos.default_settings(config, "toy")}
 
 
 def test_phrases_that_are_missing_are_reported(tmp_path):

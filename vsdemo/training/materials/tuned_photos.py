@@ -88,11 +88,14 @@ class TunedPhotos(PhotoBatches):
 
     @classmethod
     def default_settings(cls, config: Config, dataset: str | None) -> tuple[str, ...]:
-        """Leave out phrases where it is not known what they name."""
-        settings = super().default_settings(config, dataset)
-        if dataset is None or dataset in phrases.DATASETS:
-            return settings
-        return (*settings, "phrase_weight=0")
+        """Leave out other captions where they are missing, and phrases without boxes."""
+        assert isinstance(config, VsePhotosConfig)
+        settings = [*super().default_settings(config, dataset)]
+        if config.text_epochs and not caption_pairs.check().ok:
+            settings.append("text_epochs=0")
+        if config.phrase_weight and phrases.obstacle(dataset or cls.usual_dataset):
+            settings.append("phrase_weight=0")
+        return tuple(settings)
 
     def _load(self, dataset: str | None) -> None:
         super()._load(dataset)
