@@ -62,14 +62,14 @@ def test_boxes_follow_the_windows(maps):
     for _ in range(30):
         part = windows(Views(maps, box.repeat(3, 1, 1)))
         height, width = part.stems.shape[-2:]
-        for stems, whole, (found,) in zip(part.stems, maps, part.boxes, strict=True):
+        for stems, whole, (box_in_part,) in zip(part.stems, maps, part.boxes, strict=True):
             places = (stems[0, 0] == whole[0, 0, row, column]).nonzero()
             if not len(places):
-                assert (found == 0).all()
+                assert (box_in_part == 0).all()
                 continue
             ((y, x),) = places.tolist()
             expected = [x / width, y / height, (x + 1) / width, (y + 1) / height]
-            torch.testing.assert_close(found, torch.tensor(expected))
+            torch.testing.assert_close(box_in_part, torch.tensor(expected))
 
 
 BOXES = torch.tensor(

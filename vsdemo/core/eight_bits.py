@@ -37,13 +37,11 @@ def encode(tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
 
 def decode(stored: Mapping[str, Tensor]) -> dict[str, Tensor]:
     """Undo `encode`, up to rounding; tensors that were not encoded stay as they are."""
-    result = {}
-    for name, tensor in stored.items():
-        scale = stored.get(name + SCALE)
-        if scale is not None:
-            result[name] = tensor.float() * _column(scale, tensor)
-        elif name.removesuffix(SCALE) not in stored or not name.endswith(SCALE):
-            result[name] = tensor
+    result = dict(stored)
+    for name in stored:
+        if name + SCALE in stored:
+            scale = result.pop(name + SCALE)
+            result[name] = result[name].float() * _column(scale, result[name])
     return result
 
 

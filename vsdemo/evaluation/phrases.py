@@ -21,7 +21,6 @@ from vsdemo.data.datasets import entities
 from vsdemo.data.storybook.lexicon import load_lexicon
 from vsdemo.evaluation.storybook_facts import stories
 
-DATASETS = ("flickr8k", "storybook")  # whose phrases have boxes
 TYPES = ("person", "animal", "plant", "food", "vehicle", "furniture")  # Storybook's; else "thing"
 
 
@@ -58,7 +57,7 @@ def phrases(split: CaptionSet) -> list[Phrase]:
 
 def obstacle(name: str) -> str:
     """Return why the phrases of a data set have no boxes; empty if they have."""
-    if name not in DATASETS:
+    if name not in _READERS:
         return (
             "This needs Flickr8k or Storybook, where it is known which words describe which part "
             f"of a photo, not {name}."
@@ -153,4 +152,7 @@ def _shared_letters(tokens: Sequence[str], words: Sequence[str]) -> list[tuple[i
     ]
 
 
-_READERS = {"flickr8k": _annotated_phrases, "storybook": _storybook_phrases}
+_READERS = {  # data set whose phrases have boxes -> function
+    "flickr8k": _annotated_phrases,
+    "storybook": _storybook_phrases,
+}

@@ -18,6 +18,7 @@ from vsdemo.core.config import (
     LearningRate,
     OneOf,
     Patience,
+    PhotoDropout,
     Schedule,
     SnapshotEvery,
     SymmetricConfig,
@@ -44,7 +45,6 @@ Attention = Annotated[int, Field(ge=1, le=LARGE, description="Hidden units of th
 WordDropout = Annotated[
     float, Field(ge=0, le=0.9, description="Share of words left out of captions")
 ]
-PhotoDropout = Annotated[float, Field(ge=0, le=0.9, description="Share of photo features set to 0")]
 
 
 class CharGruConfig(SymmetricConfig):

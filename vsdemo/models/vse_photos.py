@@ -21,6 +21,7 @@ from vsdemo.core.config import (
     OneOf,
     Optimizer,
     Patience,
+    PhotoDropout,
     SymmetricConfig,
     Warmup,
     WeightDecay,
@@ -72,7 +73,6 @@ ChannelDropout = Annotated[
 Phrases = Annotated[
     int, Field(ge=1, le=LARGE, description="Phrases of each photo in a batch, at most")
 ]
-PhotoDropout = Annotated[float, Field(ge=0, le=0.9, description="Share of photo features set to 0")]
 UnknownRate = Annotated[
     float, Field(ge=0, le=0.9, description="Share of words read as unknown ones in training")
 ]

@@ -107,6 +107,14 @@ def in_frames(boxes: Tensor, frames: Tensor) -> Tensor:
     return visible * is_seen[..., None]
 
 
+def covered(start: Tensor, stop: Tensor, places: int) -> Tensor:
+    """Return how much ranges cover of each of some equally long places: (...) -> (..., places)."""
+    edges = torch.arange(places + 1, device=start.device) / places
+    low = torch.maximum(start[..., None], edges[:-1])
+    high = torch.minimum(stop[..., None], edges[1:])
+    return (high - low).clamp(min=0)
+
+
 def heat(scores: Tensor, boxes: Tensor, side: int = 28) -> Tensor:
     """Spread the scores of boxes over a map.
 
@@ -120,11 +128,8 @@ def heat(scores: Tensor, boxes: Tensor, side: int = 28) -> Tensor:
     Returns:
         (..., side, side), rows from the top.
     """
-    edges = torch.arange(side + 1, device=boxes.device) / side
-    low = torch.maximum(boxes[..., :2, None], edges[:-1])
-    high = torch.minimum(boxes[..., 2:, None], edges[1:])
-    covered = (high - low).clamp(min=0)  # (K, 2, side), length along x and y
-    share = covered / covered.sum(-1, keepdim=True).clamp(min=LEAST)
+    along = covered(boxes[..., :2], boxes[..., 2:], side)  # (K, 2, side), along x and y
+    share = along / along.sum(-1, keepdim=True).clamp(min=LEAST)
     across, down = share.to(scores).unbind(-2)  # (K, side) each
     return torch.einsum("...k,ky,kx->...yx", scores.clamp(min=0), down, across)
 

@@ -11,8 +11,8 @@ from vsdemo.core.sentences import Sentence
 from vsdemo.data import datasets
 from vsdemo.evaluation.phrases import Phrase
 from vsdemo.models import checkpoint
-from vsdemo.training import caption_pairs, phrase_table, preflight
-from vsdemo.training.materials import tuned_photos
+from vsdemo.training import preflight
+from vsdemo.training.materials import caption_pairs, phrase_table, tuned_photos
 from vsdemo.training.materials.photo_batches import PhotoBatch
 from vsdemo.training.materials.tuned_photos import TunedPhotos
 from vsdemo.vision.backbones.families import DIFFERENCE
@@ -140,7 +140,7 @@ def test_first_epochs_have_two_captions_of_each_photo(others, tmp_path):
     run = trainer(tmp_path, "text_epochs=1")
     batches = run.material.batches(0)
     assert len(batches) == EPOCH
-    assert sorted(np.concatenate([batch.rows for batch in batches])) == [*range(26)]
+    assert sorted(np.concatenate([batch.photos for batch in batches])) == [*range(26)]
     texts, same, labels = run.material.embed(batches[0])
     assert len(texts.x) == len(same.x) == len(batches[0])
     assert labels.owner.tolist() == [*range(len(batches[0]))]

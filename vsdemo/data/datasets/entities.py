@@ -23,6 +23,7 @@ from torch import Tensor
 from vsdemo.core.errors import UserError
 from vsdemo.core.paths import require_data
 from vsdemo.data.sources import source_below_data
+from vsdemo.data.text.vocab import letters_of
 
 SOURCE = source_below_data(
     "flickr30k_entities",
@@ -100,8 +101,8 @@ def match_captions(captions: Sequence[str], sentences: Sequence[str]) -> list[in
     Returns:
         For each caption the index of its sentence; None if no sentence is left.
     """
-    remaining = {i: _letters(sentence) for i, sentence in enumerate(sentences)}
-    letters = [_letters(caption) for caption in captions]
+    remaining = {i: letters_of(sentence) for i, sentence in enumerate(sentences)}
+    letters = [letters_of(caption) for caption in captions]
     matches: list[int | None] = [None] * len(captions)
     for caption, own in enumerate(letters):
         equal = next((i for i, other in remaining.items() if other == own), None)
@@ -117,10 +118,6 @@ def match_captions(captions: Sequence[str], sentences: Sequence[str]) -> list[in
             matches[caption] = best
             del remaining[best]
     return matches
-
-
-def _letters(text: str) -> str:
-    return "".join(c for c in text.lower() if c.isalnum())
 
 
 def _similarity(a: str, b: str) -> float:

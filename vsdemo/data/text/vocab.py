@@ -19,6 +19,11 @@ WORD = re.compile(r"[^\W_]+")
 WORDS, CHARACTERS = frozenset({"words"}), frozenset({"chars"})  # what an encoder may need
 
 
+def letters_of(text: str) -> str:
+    """Return the letters and digits of a text, in lower case, to compare texts by."""
+    return "".join(c for c in text.lower() if c.isalnum())
+
+
 def tokenize(text: str) -> list[str]:
     """Return the words and numbers of a text in lower case.
 

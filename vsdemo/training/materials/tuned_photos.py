@@ -25,10 +25,12 @@ from vsdemo.evaluation import phrases
 from vsdemo.models import checkpoint
 from vsdemo.models.contrast import PhotoLabels
 from vsdemo.models.vse_photos import VsePhotosConfig
-from vsdemo.training import caption_pairs, optim, parts
-from vsdemo.training.caption_pairs import PairBatch
+from vsdemo.training import optim, parts
+from vsdemo.training.materials import caption_pairs
+from vsdemo.training.materials.caption_pairs import PairBatch
 from vsdemo.training.materials.photo_batches import PhotoBatch, PhotoBatches, draw_texts
-from vsdemo.training.phrase_table import PhraseTable
+from vsdemo.training.materials.photos import FEATURE_SIZE
+from vsdemo.training.materials.phrase_table import PhraseTable
 from vsdemo.training.requirements import Check, Requirements
 from vsdemo.training.size import Amounts
 from vsdemo.vision import regions
@@ -37,7 +39,6 @@ from vsdemo.vision.crops import CROPS, FRAMES
 from vsdemo.vision.features import STEM, FeatureCache
 
 STEM_NUMBERS = 40_960  # that the end of DenseNet-169, or of Pocket, reads of a view
-HALF = 2  # bytes of a number
 CORNERS = "corners"  # name of the views
 # What names of weights begin with in training.
 END, SCALE, IMAGE = "image.end.", "image.scale_regions.", "image.image."
@@ -71,7 +72,7 @@ class TunedPhotos(PhotoBatches):
         return (
             super()
             .amounts(config, dataset)
-            ._replace(features=2 * most_features(config.backbone), stored=HALF * numbers)
+            ._replace(features=2 * most_features(config.backbone), stored=FEATURE_SIZE * numbers)
         )
 
     @classmethod
@@ -221,8 +222,8 @@ class TunedPhotos(PhotoBatches):
     def _embed_pairs(
         self, batch: PairBatch, draw: np.random.Generator
     ) -> tuple[Embeddings, Embeddings, PhotoLabels]:
-        pairs = [draw.permutation(self._described[row])[:2] for row in batch.rows]
-        both = self._embed_texts(np.stack(pairs, axis=1).ravel())  # (2 B, D)
+        pairs, _ = draw_texts([self._described[photo] for photo in batch.photos], 2, draw)
+        both = self._embed_texts(pairs.reshape(-1, 2).T.ravel())  # (2 B, D)
         count = len(batch)
         return both[:count], both[count:], PhotoLabels(torch.arange(count, device=device()))
 

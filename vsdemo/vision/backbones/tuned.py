@@ -20,6 +20,7 @@ from vsdemo.vision import backbones
 from vsdemo.vision.backbones.network import Network, load_network
 from vsdemo.vision.backbones.weights import Weights
 from vsdemo.vision.crops import LARGE_SIDE
+from vsdemo.vision.regions import covered
 
 SMALLEST = 1e-9  # area of a box that is not missing
 BASE, HASH = "base", "base_hash"  # metadata of the file
@@ -96,8 +97,8 @@ def pool_regions(spatial: Tensor, boxes: Tensor) -> Tensor:
         (B, K, 2 C).
     """
     height, width = spatial.shape[2:]
-    down = _covered(boxes[..., 1], boxes[..., 3], height)  # (B, K, h)
-    across = _covered(boxes[..., 0], boxes[..., 2], width)  # (B, K, w)
+    down = covered(boxes[..., 1], boxes[..., 3], height)  # (B, K, h)
+    across = covered(boxes[..., 0], boxes[..., 2], width)  # (B, K, w)
     shares = down[..., :, None] * across[..., None, :]  # (B, K, h, w)
     total = shares.sum((2, 3), keepdim=True).clamp(min=SMALLEST)
     means = torch.einsum("bchw,bkhw->bkc", spatial, (shares / total).to(spatial))
@@ -107,14 +108,6 @@ def pool_regions(spatial: Tensor, boxes: Tensor) -> Tensor:
         spatial.masked_fill(~part[:, None], -torch.inf).amax((2, 3)) for part in is_part.unbind(1)
     ]
     return torch.cat([means, torch.stack(most, 1)], -1)
-
-
-def _covered(start: Tensor, stop: Tensor, places: int) -> Tensor:
-    """Return how much ranges cover of each of some equally long places: (...) -> (..., places)."""
-    edges = torch.arange(places + 1, device=start.device) / places
-    low = torch.maximum(start[..., None], edges[:-1])
-    high = torch.minimum(stop[..., None], edges[1:])
-    return (high - low).clamp(min=0)
 
 
 def to_bytes(base: Weights, end: nn.Module, state: Mapping[str, Tensor]) -> bytes:

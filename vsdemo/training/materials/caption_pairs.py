@@ -3,33 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
 from vsdemo.core.errors import UserError
 from vsdemo.data import datasets
 from vsdemo.data.text.vectors import corpus_path, corpus_sentences
+from vsdemo.data.text.vocab import letters_of
+from vsdemo.training.materials.photo_batches import PhotoBatch
 from vsdemo.training.requirements import Check
 
 PER_PHOTO = 5  # captions of a photo in `corpus_sentences`
 HELD_OUT = ("dev", "test")
 
 
-@dataclass(frozen=True)
-class PairBatch:
-    """Photos of which two captions are drawn when they are needed.
-
-    Attributes:
-        rows: (B,) numbers of the photos.
-        seed: Seed for drawing their captions.
-    """
-
-    rows: np.ndarray
-    seed: tuple[int, ...]
-
-    def __len__(self) -> int:
-        return len(self.rows)
+class PairBatch(PhotoBatch):
+    """Photos of which two captions are drawn when they are needed, also photos not at hand."""
 
 
 def check() -> Check:
@@ -53,8 +42,8 @@ def other_captions(dataset: str) -> list[tuple[str, ...]]:
     """
     lines = [line.strip() for line in corpus_sentences()]
     photos = [tuple(lines[at : at + PER_PHOTO]) for at in range(0, len(lines), PER_PHOTO)]
-    held_out = {_letters(caption) for caption in _held_out(dataset)}
-    return [own for own in photos if held_out.isdisjoint(map(_letters, own))]
+    held_out = {letters_of(caption) for caption in _held_out(dataset)}
+    return [own for own in photos if held_out.isdisjoint(map(letters_of, own))]
 
 
 def _held_out(name: str) -> Iterator[str]:
@@ -63,10 +52,6 @@ def _held_out(name: str) -> Iterator[str]:
     for split in HELD_OUT:
         if split in dataset.splits:
             yield from dataset.read(split).captions
-
-
-def _letters(text: str) -> str:
-    return "".join(letter for letter in text.lower() if letter.isalnum())
 
 
 def batches(photos: Sequence[object], count: int, seed: int, epoch: int) -> list[PairBatch]:

@@ -8,7 +8,7 @@ import torch
 
 from tests.support import small_entities
 from vsdemo.core.errors import UserError
-from vsdemo.training.phrase_table import PhraseTable
+from vsdemo.training.materials.phrase_table import PhraseTable
 
 
 @pytest.fixture

@@ -11,6 +11,7 @@ from torch import Tensor
 
 from vsdemo.core.caption_set import CaptionSet
 from vsdemo.evaluation.phrases import phrases
+from vsdemo.training.materials.photo_batches import draw_texts
 
 
 class DrawnPhrases(NamedTuple):
@@ -62,10 +63,8 @@ class PhraseTable:
 
     def draw(self, photos: np.ndarray, count: int, draw: np.random.Generator) -> DrawnPhrases:
         """Return up to `count` phrases of each of B photos, at random."""
-        drawn = [draw.permutation(self._rows_of[photo])[:count] for photo in photos]
-        rows = np.concatenate(drawn)
-        photo = np.repeat(np.arange(len(photos)), [len(own) for own in drawn])
-        slot = np.concatenate([np.arange(len(own)) for own in drawn])
+        rows, photo = draw_texts([self._rows_of[number] for number in photos], count, draw)
+        slot = np.arange(len(photo)) - np.searchsorted(photo, photo)
         boxes = torch.zeros(len(photos), count, 4)
         boxes[photo, slot] = self._boxes[rows]
         places = torch.from_numpy(np.stack([photo, slot], axis=1))
