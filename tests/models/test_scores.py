@@ -41,6 +41,8 @@ def by_loops(name: str, x: list[float], y: list[float]) -> float:
             return sum(a * b for a, b in zip(x, y, strict=True))
         case "cosine":
             return by_loops("inner", x, y) / (math.hypot(*x) * math.hypot(*y))
+        case "hub_corrected":
+            return by_loops("cosine", x[:-1], y[:-1]) - x[-1] - y[-1]
         case "cosine_distance":
             return (by_loops("cosine", x, y) - 1) / 2
         case "euclidean":
@@ -51,14 +53,18 @@ def by_loops(name: str, x: list[float], y: list[float]) -> float:
             return -sum(max(0.0, b - a) ** 2 for a, b in zip(x, y, strict=True))
         case "angle_and_order":
             return by_loops("inner", x[:2], y[:2]) + 0.5 * by_loops("order", x[2:], y[2:])
-        case "lorentz_distance":
-            return -math.acosh(time_of(x) * time_of(y) - by_loops("inner", x, y))
-        case "cones":
-            minus_inner = time_of(x) * time_of(y) - by_loops("inner", x, y)
-            side = math.sqrt(minus_inner**2 - 1)
-            cosine = (time_of(y) - minus_inner * time_of(x)) / (math.hypot(*x) * side)
-            return math.asin(0.2 / math.hypot(*x)) - math.acos(cosine)
+        case "lorentz_distance" | "cones":
+            return hyperbolic_by_loops(name, x, y)
     raise ValueError(f"{name} has no loop here; write one")
+
+
+def hyperbolic_by_loops(name: str, x: list[float], y: list[float]) -> float:
+    minus_inner = time_of(x) * time_of(y) - by_loops("inner", x, y)
+    if name == "lorentz_distance":
+        return -math.acosh(minus_inner)
+    side = math.sqrt(minus_inner**2 - 1)
+    cosine = (time_of(y) - minus_inner * time_of(x)) / (math.hypot(*x) * side)
+    return math.asin(0.2 / math.hypot(*x)) - math.acos(cosine)
 
 
 def time_of(x: list[float]) -> float:

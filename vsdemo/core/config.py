@@ -228,6 +228,15 @@ Dropout = Annotated[
 ]
 PhotoDropout = Annotated[float, Field(ge=0, le=0.9, description="Share of photo features set to 0")]
 Standardize = Annotated[bool, Field(description="Scale photo features to mean 0 and variance 1")]
+HubBank = Annotated[
+    int,
+    Field(
+        ge=0,
+        le=100_000,
+        description="Captions, and photos, of the training by which scores are corrected for what "
+        "is similar to everything; 0 for no correction",
+    ),
+]
 Similarity = Annotated[
     str,
     OneOf(("inner", "cosine", "euclidean")),

@@ -157,4 +157,4 @@ class CharRNN(SequenceEncoder):
             weights: Tensor = self.attention(states, batch.mask)
             return weights[0].mean(1).cpu()
         best = states[0].argmax(0)  # (D,)
-        return torch.bincount(best, minlength=states.shape[1]).cpu() / self.dim
+        return torch.bincount(best, minlength=states.shape[1]).cpu() / states.shape[2]

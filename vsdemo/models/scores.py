@@ -242,6 +242,49 @@ class Cosine(Score):
         return F.cosine_similarity(general.x, specific.x, dim=-1)
 
 
+class HubCorrected(Score):
+    """The cosine, less what both items have with items of the other kind in general.
+
+    score(x, y) = cos(x, y) - hub(x) - hub(y)
+
+    The last number of an embedding is its hub, see `vsdemo.encoders.hubs`.
+    """
+
+    unit = "corrected cosine"
+    meaning = (
+        "Cosine of the angle between the two vectors, less how similar the photo is to sentences "
+        "in general, and the sentence to photos."
+    )
+    normalized = False
+    candidates = 20  # the engine does not know the hubs
+
+    def angle_part(self, x: Tensor) -> Tensor:
+        """Return embeddings (..., D + 1) without hubs, (..., D)."""
+        return x[..., :-1]
+
+    def symmetric(self, a: Embeddings, b: Embeddings) -> Tensor:
+        """Return the cosines of items of one kind, (A, B): hubs compare both kinds."""
+        return COSINE(self._vectors(a), self._vectors(b))
+
+    def _vectors(self, embeddings: Embeddings) -> Embeddings:
+        return Embeddings(self.angle_part(embeddings.x))
+
+    def __call__(self, general: Embeddings, specific: Embeddings) -> Tensor:
+        """Return all scores, (G, S)."""
+        return self.symmetric(general, specific) - general.x[:, -1:] - specific.x[:, -1]
+
+    def _compiled(
+        self, kernels: ModuleType, query: Tensor, stored: Tensor, *, symmetric: bool
+    ) -> Tensor:
+        similar: Tensor = kernels.cosines(query[:-1], stored)
+        return similar if symmetric else similar - query[-1] - stored[:, -1].to(query)
+
+    def pairs(self, general: Embeddings, specific: Embeddings) -> Tensor:
+        """Return the scores of matching rows, (N,)."""
+        hubs = general.x[:, -1] + specific.x[:, -1]
+        return COSINE.pairs(self._vectors(general), self._vectors(specific)) - hubs
+
+
 class Euclidean(Score):
     """Minus the squared distance, which ranks as the distance does (Socher 2014, section 6.4).
 
@@ -748,11 +791,13 @@ def _mask(embeddings: Embeddings) -> Tensor:
     return embeddings.mask
 
 
+COSINE = Cosine()
 ORDER = OrderViolation()
 RADIAL = RadialOrder()
 SCORES: dict[str, Score] = {
     "inner": Inner(),
-    "cosine": Cosine(),
+    "cosine": COSINE,
+    "hub_corrected": HubCorrected(),
     "euclidean": Euclidean(),
     "order": ORDER,
     "order_reversed": OrderViolation(reversed=True),

@@ -14,6 +14,7 @@ from vsdemo.core.config import (
     Dim,
     Epochs,
     EvaluateEvery,
+    HubBank,
     LearningRate,
     Material,
     MinCount,
@@ -29,6 +30,7 @@ from vsdemo.core.config import (
 )
 from vsdemo.data.text.vocab import Vocab
 from vsdemo.encoders.gru import WordGRU
+from vsdemo.encoders.hubs import with_hubs
 from vsdemo.encoders.image import LinearImage
 from vsdemo.models.contrast import Contrast
 from vsdemo.models.dual_encoder import DualEncoder
@@ -112,6 +114,7 @@ class VsePhotosConfig(SymmetricConfig):
     channel_dropout: ChannelDropout = 0.1
     photo_dropout: PhotoDropout = 0.3
     unknown_rate: UnknownRate = 0.1
+    hub_bank: HubBank = 1000
 
     @property
     def also_learns_from(self) -> str:
@@ -131,7 +134,8 @@ def build(config: VsePhotosConfig, vocab: Vocab, features: int) -> DualEncoder:
     "Learning transferable visual models from natural language supervision", ICML 2021.
 
         f(s) = max_t GRU(x_1 ... x_T)_t        v = [mean, max] of the last map of the whole photo
-        S(s, v) = cos(f(s), U v + c)           loss: softmax over photos, and over captions
+        S(s, v) = cos(f(s), U v + c) - hub(f(s)) - hub(U v + c)
+        loss: softmax over photos, and over captions
 
     All but the last block of the image network is frozen, so that what that block reads is computed
     once.
@@ -142,8 +146,10 @@ def build(config: VsePhotosConfig, vocab: Vocab, features: int) -> DualEncoder:
     its corners, or a random part of them, also mirrored; (4) some channels that the block reads and
     some words are hidden; (5) phrases of the captions are compared with the regions that they name,
     too, with v = [mean, max] of the map over the region; (6) the captions of a photo are not each
-    other's negatives; (7) the checkpoint has an average of the weights. Search averages the vectors
-    of the whole photo and of its mirror image.
+    other's negatives; (7) the checkpoint has an average of the weights; (8) scores are corrected by
+    hubs, how similar a photo is to captions of the training in general, and a sentence to its
+    photos (`vsdemo.encoders.hubs`); in the loss they are 0. Search averages the vectors of the
+    whole photo and of its mirror image.
     """
     text = WordGRU(
         vocab,
@@ -157,7 +163,13 @@ def build(config: VsePhotosConfig, vocab: Vocab, features: int) -> DualEncoder:
     image = LinearImage(
         features, config.dim, dropout=config.photo_dropout, standardize=config.standardize
     )
-    return DualEncoder(text, image, SCORES["cosine"], Contrast(config.phrase_weight))
+    score = SCORES["hub_corrected" if config.hub_bank else "cosine"]
+    return DualEncoder(
+        with_hubs(text, config.hub_bank),
+        with_hubs(image, config.hub_bank),
+        score,
+        Contrast(config.phrase_weight),
+    )
 
 
 VSE_PHOTOS = Model(

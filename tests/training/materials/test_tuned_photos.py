@@ -11,6 +11,7 @@ from vsdemo.core.sentences import Sentence
 from vsdemo.data import datasets
 from vsdemo.evaluation.phrases import Phrase
 from vsdemo.models import checkpoint
+from vsdemo.models.scores import SCORES
 from vsdemo.training import preflight
 from vsdemo.training.materials import caption_pairs, phrase_table, tuned_photos
 from vsdemo.training.materials.photo_batches import PhotoBatch
@@ -51,6 +52,7 @@ def others(monkeypatch):
     """Captions of three photos that are not at hand; dev has a caption of the last one."""
     held_out = datasets.load("toy", "dev").captions[0]
     texts = [*(f"A horse number {number} runs ." for number in range(10)), *["A cat ."] * 4]
+    monkeypatch.setattr(caption_pairs, "obstacle", lambda: "")
     monkeypatch.setattr(caption_pairs, "corpus_sentences", lambda: [*texts, held_out.upper()])
 
 
@@ -98,6 +100,17 @@ def test_checkpoint_embeds_as_the_trained_model(whole):
     assert cosines.min() > 0.98  # 8 bits, half precision
     expected = whole.evaluated.encode_text(SENTENCES).x
     torch.testing.assert_close(model.encode_text(SENTENCES).x, expected, atol=0.02, rtol=0)
+
+
+def test_hubs_are_measured_by_photos_and_captions_of_the_training(whole):
+    model, spec, _ = checkpoint.load(whole.out)
+    material = whole.material
+    captions = [Sentence(text) for text in material.train_set.captions]
+    photos = model.encode_image(checkpoint.feature_cache(spec).get(material.train_set.photos))
+    hubs = model.encode_text(captions).x[:, -1], photos.x[:, -1]
+    assert model.score is SCORES["hub_corrected"]
+    assert all(hub.std() > 0.001 for hub in hubs)
+    assert all(hub.mean().abs() < 0.02 for hub in hubs)
 
 
 def test_difference_is_part_of_what_is_shipped(whole):
@@ -243,7 +256,7 @@ def test_phrases_are_compared_with_their_regions(phrases, tmp_path):
     run = trainer(tmp_path, "phrase_weight=0.5", "phrases=3")
     batch = PhotoBatch(np.arange(4), (0, 0, 0))
     texts, photos, labels = run.material.embed(batch)
-    assert photos.x.shape == (4, 4, 16)
+    assert photos.x.shape == (4, 4, 17)
     assert photos.mask.tolist() == [[True, True, True, False]] * 4
     assert len(texts.x) == 4 * 2 + 4 * 2  # captions, then phrases
     assert labels.places.tolist() == [[photo, slot] for photo in range(4) for slot in range(2)]

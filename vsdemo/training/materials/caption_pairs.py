@@ -11,7 +11,6 @@ from vsdemo.data import datasets
 from vsdemo.data.text.vectors import corpus_path, corpus_sentences
 from vsdemo.data.text.vocab import letters_of
 from vsdemo.training.materials.photo_batches import PhotoBatch
-from vsdemo.training.requirements import Check
 
 PER_PHOTO = 5  # captions of a photo in `corpus_sentences`
 HELD_OUT = ("dev", "test")
@@ -21,12 +20,13 @@ class PairBatch(PhotoBatch):
     """Photos of which two captions are drawn when they are needed, also photos not at hand."""
 
 
-def check() -> Check:
-    """Return whether captions of photos that are not at hand are available."""
+def obstacle() -> str:
+    """Return why captions of photos that are not at hand are missing; empty if they are there."""
     try:
-        return Check(True, f"Captions of other photos are available: {corpus_path()}.")
+        corpus_path()
     except UserError as error:
-        return Check(False, f"{error} Or set text_epochs=0.")
+        return str(error)
+    return ""
 
 
 def other_captions(dataset: str) -> list[tuple[str, ...]]:

@@ -280,6 +280,8 @@ class Photos(Pairs):
             FloatingPointError: If an embedding is not finite.
         """
         with autocast():  # only the encoders: scores in bfloat16 would tie
+            if model.hub_bank:
+                model.measure_hubs(*self._sample(model.hub_bank))
             captions, photos, owner = retrieval.encode(model, self.dev_set, self.dev_photos)
         check_finite({"embeddings": captions.x})  # comparisons with nan would rank it first
         metrics = retrieval.ranks(model, captions, photos, owner).metrics()
@@ -287,6 +289,16 @@ class Photos(Pairs):
         if self.config.evaluate_sts and distributed.on_main(sts.has_dev_data):
             metrics["semantics"] = sts.on_dev(model)
         return metrics
+
+    def _sample(self, size: int) -> tuple[list[Sentence], Tensor]:
+        """Return captions, and features of photos, from all over the training set."""
+        captions = torch.linspace(0, len(self.train_set.captions) - 1, size).long().tolist()
+        photos = torch.linspace(0, len(self.photos) - 1, size).long()
+        return [Sentence(self.train_set.captions[row]) for row in captions], self._measured(photos)
+
+    def _measured(self, rows: Tensor) -> Tensor:
+        """Return features of photos as `measure` embeds them, on the CPU."""
+        return self.photos[rows].cpu()
 
 
 def _refuses_extra(name: str) -> str:

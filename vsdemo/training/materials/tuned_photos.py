@@ -80,23 +80,26 @@ class TunedPhotos(PhotoBatches):
         """Return whether photos, captions and backbone are available."""
         assert isinstance(config, VsePhotosConfig)
         photos = super().requirements(config, dataset)
-        checks = [*photos.checks]
-        if config.text_epochs:
-            checks.append(caption_pairs.check())
-        if config.phrase_weight and (reason := phrases.obstacle(dataset or cls.usual_dataset)):
-            checks.append(Check(False, f"{reason} Or set phrase_weight=0."))
-        return photos._replace(checks=checks)
+        missing = [Check(False, text) for text in cls._missing(config, dataset).values()]
+        return photos._replace(checks=[*photos.checks, *missing])
 
     @classmethod
     def default_settings(cls, config: Config, dataset: str | None) -> tuple[str, ...]:
         """Leave out other captions where they are missing, and phrases without boxes."""
         assert isinstance(config, VsePhotosConfig)
-        settings = [*super().default_settings(config, dataset)]
-        if config.text_epochs and not caption_pairs.check().ok:
-            settings.append("text_epochs=0")
-        if config.phrase_weight and phrases.obstacle(dataset or cls.usual_dataset):
-            settings.append("phrase_weight=0")
-        return tuple(settings)
+        return (*super().default_settings(config, dataset), *cls._missing(config, dataset))
+
+    @classmethod
+    def _missing(cls, config: VsePhotosConfig, dataset: str | None) -> dict[str, str]:
+        """Return settings that leave out what is missing, each with a sentence about it."""
+        reasons = {}
+        if config.text_epochs:
+            reasons["text_epochs=0"] = caption_pairs.obstacle()
+        if config.phrase_weight:
+            reasons["phrase_weight=0"] = phrases.obstacle(dataset or cls.usual_dataset)
+        return {
+            setting: f"{reason} Or set {setting}." for setting, reason in reasons.items() if reason
+        }
 
     def _load(self, dataset: str | None) -> None:
         super()._load(dataset)
@@ -110,8 +113,8 @@ class TunedPhotos(PhotoBatches):
                 f"text_epochs={self.config.text_epochs} leaves no epochs with photos; choose more "
                 "epochs."
             )
-        if self.config.phrase_weight and (reason := phrases.obstacle(self.dataset)):
-            raise UserError(f"{reason} Or set phrase_weight=0.")
+        for text in self._missing(self.config, self.dataset).values():
+            raise UserError(text)
         self.others = caption_pairs.other_captions(self.dataset) if self.config.text_epochs else []
 
     def _hold(self, photos: Tensor) -> Tensor:
@@ -131,6 +134,10 @@ class TunedPhotos(PhotoBatches):
     def _stems(self) -> Tensor:
         """Those of the photos of training, (P, V, S, h, w)."""
         return cast(Tensor, self.photos)
+
+    def _measured(self, rows: Tensor) -> Tensor:
+        """Return the stems of views of photos with which search works, too."""
+        return self._stems[rows, : CROPS[self.config.crops].views]
 
     def _count_features(self) -> int:
         with torch.no_grad():
