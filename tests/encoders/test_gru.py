@@ -8,7 +8,6 @@ from torch.nn.functional import normalize
 
 from vsdemo.core.errors import UserError
 from vsdemo.core.sentences import Sentence
-from vsdemo.data.text.vocab import EOS, PAD, UNK
 from vsdemo.encoders import recurrent
 from vsdemo.encoders.gru import POOLINGS, WordGRU
 
@@ -123,17 +122,3 @@ def test_bidirectional_gru_needs_an_even_dim(vocab):
     with pytest.raises(UserError, match="even dim, not 33"):
         gru(vocab, dim=33, bidirectional=True)
     assert gru(vocab, dim=33, bidirectional=False).dim == 33
-
-
-def test_words_are_hidden_in_training_only(vocab, sentences):
-    encoder = gru(vocab, unknown_rate=0.5)
-    batch = encoder.collate(encoder.prepare(sentences * 20))
-    assert torch.equal(encoder.eval()._hide(batch.ids), batch.ids)
-    torch.manual_seed(0)
-    hidden = encoder.train()._hide(batch.ids)
-    special = (batch.ids == PAD) | (batch.ids == EOS)
-    assert torch.equal(hidden[special], batch.ids[special])
-    words = ~special & (batch.ids != UNK)
-    changed = hidden[words] != batch.ids[words]
-    assert changed.float().mean() == pytest.approx(0.5, abs=0.1)
-    assert (hidden[words][changed] == UNK).all()

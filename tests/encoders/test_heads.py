@@ -26,6 +26,11 @@ def test_sign_is_kept_unless_nonnegative():
     assert Head(nonnegative=True)(x)[0].tolist() == pytest.approx([0.6, 0.8])
 
 
+def test_parts_have_the_same_length():
+    out = Head(parts=2)(torch.tensor([[3.0, -4.0, 0.0, 0.1]]))
+    assert out[0].tolist() == pytest.approx([0.6 / 2**0.5, -0.8 / 2**0.5, 0, 1 / 2**0.5])
+
+
 def test_half_precision_is_normalised_in_float32():
     x = torch.randn(8, 512, generator=torch.Generator().manual_seed(0)).bfloat16()
     out = Head()(x)

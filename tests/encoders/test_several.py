@@ -10,6 +10,7 @@ from vsdemo.data.text.vocab import Vocab
 from vsdemo.encoders import Encoder
 from vsdemo.encoders.bow import BagOfWords
 from vsdemo.encoders.chars import CharRNN
+from vsdemo.encoders.heads import Head
 from vsdemo.encoders.several import MeanEncoder, SideBySide
 
 
@@ -65,6 +66,8 @@ def test_embeddings_stand_side_by_side(vocab):
     assert both.dim == 13
     assert both.needs == {"words"}
     assert both.unknown(sentences[1]) == members[0].unknown(sentences[1])
+    scaled = SideBySide(members, head=Head()).eval()
+    torch.testing.assert_close(scaled(scaled.collate(scaled.prepare(sentences))).x, x / 2**0.5)
 
 
 def test_members_that_read_the_same_tensors_can_share_them(vocab):

@@ -41,6 +41,19 @@ def test_loss_is_that_of_plain_loops(batch):
     assert loss_of(texts, photos)["loss"].item() == pytest.approx(total / 6, rel=1e-5)
 
 
+def test_each_part_has_a_loss_of_its_own(batch):
+    texts, photos = batch
+
+    def loss(parts, x, y):
+        labels = PhotoLabels(OWNER)
+        return Contrast(parts=parts)(SCORES["cosine"], Embeddings(x), Embeddings(y), labels)["loss"]
+
+    halves = [loss(1, texts[:, part], photos[:, part]) for part in (slice(0, 2), slice(2, 4))]
+    expected = (loss(1, texts, photos) + sum(halves)) / 3
+    torch.testing.assert_close(loss(2, texts, photos), expected)
+    assert gradcheck(lambda x, y: loss(2, x, y), [x.requires_grad_() for x in batch], atol=1e-4)
+
+
 def test_captions_of_one_photo_are_not_negatives(batch):
     texts, photos = batch
     texts = texts.index_copy(0, torch.tensor([1]), texts[:1])  # the same caption twice

@@ -7,7 +7,7 @@ from torch import Tensor, nn
 
 from vsdemo.core.embeddings import Embeddings
 from vsdemo.core.errors import UserError
-from vsdemo.data.text.vocab import EOS, PAD, UNK, Vocab
+from vsdemo.data.text.vocab import Vocab
 from vsdemo.encoders.heads import Head
 from vsdemo.encoders.pooling import maximum
 from vsdemo.encoders.recurrent import initialise, run
@@ -34,7 +34,6 @@ class WordGRU(SequenceEncoder):
         lexical_dim: L.
         head: Applied last; by default it normalises to length 1.
         dropout: Share of word vectors and of pooled states set to 0.
-        unknown_rate: Share of words that are read as unknown ones in training.
 
     Raises:
         UserError: If `bidirectional` and D - L is odd.
@@ -51,7 +50,6 @@ class WordGRU(SequenceEncoder):
         lexical_dim: int = 0,
         head: nn.Module | None = None,
         dropout: float = 0.0,
-        unknown_rate: float = 0.0,
     ) -> None:
         super().__init__(vocab, word_dim)
         size = dim - lexical_dim
@@ -67,7 +65,6 @@ class WordGRU(SequenceEncoder):
         if self.lexical is not None:  # word vectors start small; different words should differ
             nn.init.normal_(self.lexical.weight)
         self.dropout = nn.Dropout(dropout)
-        self.unknown_rate = unknown_rate
         self.head = Head() if head is None else head
         initialise(self.gru)
 
@@ -76,16 +73,9 @@ class WordGRU(SequenceEncoder):
         states, last = run(self.gru, x, lengths)  # last: (directions, B, units)
         return states, last.transpose(0, 1).flatten(1)
 
-    def _hide(self, ids: Tensor) -> Tensor:
-        """Replace a share of the words (B, T) by the unknown word, in training."""
-        if not (self.training and self.unknown_rate):
-            return ids
-        is_hidden = torch.rand(ids.shape, device=ids.device) < self.unknown_rate
-        return ids.masked_fill(is_hidden & (ids != PAD) & (ids != EOS), UNK)
-
     def forward(self, batch: Words) -> Embeddings:
         """Embed a batch: (B, D)."""
-        words = self.table(self._hide(batch.ids))  # (B, T, word_dim)
+        words = self.table(batch.ids)  # (B, T, word_dim)
         states, last = self._run(self.dropout(words), batch.lengths)  # (B, T, D - L)
         if self.pooling == "max":
             pooled = maximum(states, batch.mask)

@@ -17,16 +17,21 @@ class Head(nn.Module):
     Args:
         nonnegative: Take the absolute value, for order-embeddings.
         unit: Normalise to length 1. The inner products of Socher 2014 keep the length.
+        parts: Number of parts of equal size that are brought to the same length first, so that the
+            inner product of two vectors is the mean cosine of their parts.
     """
 
-    def __init__(self, *, nonnegative: bool = False, unit: bool = True) -> None:
+    def __init__(self, *, nonnegative: bool = False, unit: bool = True, parts: int = 1) -> None:
         super().__init__()
         self.nonnegative = nonnegative
         self.unit = unit
+        self.parts = parts
 
     def forward(self, x: Tensor) -> Tensor:
         """Apply the head to embeddings (..., D)."""
         x = x.float()
+        if self.parts > 1:
+            x = F.normalize(x.unflatten(-1, (self.parts, -1)), dim=-1).flatten(-2)
         if self.unit:
             x = F.normalize(x, dim=-1)
         return x.abs() if self.nonnegative else x

@@ -109,11 +109,13 @@ class SideBySide(SeveralEncoders):
 
     Args:
         members: M encoders.
+        head: Applied last; by default nothing is.
     """
 
-    def __init__(self, members: Sequence[Encoder]) -> None:
+    def __init__(self, members: Sequence[Encoder], head: nn.Module | None = None) -> None:
         super().__init__(members, sum(member.dim for member in members))
+        self.head = nn.Identity() if head is None else head
 
     def forward(self, batch: Parts) -> Embeddings:
         """Embed a batch: (B, D_1 + ... + D_M)."""
-        return Embeddings(torch.cat(self.embed(batch), dim=-1))
+        return Embeddings(self.head(torch.cat(self.embed(batch), dim=-1)))

@@ -61,24 +61,17 @@ class TunedImage(Encoder):
     Args:
         end: As the attribute.
         image: As the attribute.
-        window_rate: Share of the batches in training in which it reads a random part of each photo.
-        channel_dropout: Share of the S channels set to 0 in training.
+        windows: Read a random part of each photo in training.
     """
 
     needs = frozenset({"vector"})
     inputs = ("stems",)
 
-    def __init__(
-        self,
-        end: nn.Module,
-        image: LinearImage,
-        window_rate: float = 0.0,
-        channel_dropout: float = 0.0,
-    ) -> None:
+    def __init__(self, end: nn.Module, image: LinearImage, *, windows: bool = False) -> None:
         super().__init__()
         self.end, self.image, self.dim = end, image, image.dim
         self.scale_regions = copy.deepcopy(image.standardize)
-        self.window_rate, self.channel_dropout = window_rate, channel_dropout
+        self.windows = windows
 
     def train(self, mode: bool = True) -> Self:  # noqa: FBT001, FBT002 -- as nn.Module has it
         """Set the mode of the encoder; the end is always in evaluation mode."""
@@ -110,13 +103,6 @@ class TunedImage(Encoder):
         if len(regions):
             self.scale_regions.observe(regions)
 
-    def _vary(self, batch: Views) -> Views:
-        """Return other stems to train on, those of parts of the photos."""
-        if torch.rand(()) < self.window_rate:
-            batch = windows(batch)
-        stems = F.dropout3d(batch.stems.transpose(1, 2), self.channel_dropout).transpose(1, 2)
-        return Views(stems, batch.boxes)
-
     def _vectors(self, batch: Views) -> tuple[Tensor, Tensor, Tensor]:
         """Return the features of photos, (B, 2 C), of R regions, (R, 2 C), and which are there.
 
@@ -134,8 +120,8 @@ class TunedImage(Encoder):
 
     def forward(self, batch: Views) -> Embeddings:
         """Embed photos: (B, D). With K boxes: (B, 1 + K, D), the whole photo first."""
-        if self.training:
-            batch = self._vary(batch)
+        if self.training and self.windows:
+            batch = cut_windows(batch)
         vectors, regions, is_there = self._vectors(batch)
         photos: Embeddings = self.image(vectors)
         if batch.boxes is None:
@@ -147,7 +133,7 @@ class TunedImage(Encoder):
         return Embeddings(torch.cat([photos.x[:, None], x], 1), mask)
 
 
-def windows(batch: Views) -> Views:
+def cut_windows(batch: Views) -> Views:
     """Cut a random part out of the maps of each photo, of one random size for all.
 
     The sides are at least LEAST of those of the map, rounded up.

@@ -46,13 +46,18 @@ class Contrast(Objective):
     each other's negatives. The same of phrases and regions, with a t of its own, is added; phrases
     that may also name another region are not its negatives.
 
+    Embeddings of several parts have a loss for the cosines of each part, too, so that each of them
+    can tell photos apart; the loss is the mean of these and of that of S.
+
     Args:
         phrase_weight: Weight of the loss of phrases and regions.
+        parts: Number of parts, of equal size.
     """
 
-    def __init__(self, phrase_weight: float = 0.0) -> None:
+    def __init__(self, phrase_weight: float = 0.0, parts: int = 1) -> None:
         super().__init__()
         self.phrase_weight = phrase_weight
+        self.parts = parts
         self.log_scale = nn.Parameter(torch.tensor(math.log(SCALE)))
         self.log_phrase_scale = nn.Parameter(torch.tensor(math.log(SCALE)))
 
@@ -70,12 +75,12 @@ class Contrast(Objective):
         count = len(labels.owner)
         whole = photos if photos.mask is None else Embeddings(photos.x[:, 0])
         scale = self.log_scale.exp().clamp(max=MOST)
-        logits = scale * score(texts[:count], whole)  # (C, P)
-        own = F.one_hot(labels.owner, logits.shape[1]).bool()
-        others = logits.masked_fill(own, -torch.inf).logsumexp(0)  # (P,)
-        right = logits[own]  # (C,), in the order of the captions
-        for_captions = F.cross_entropy(logits, labels.owner)
-        for_photos = F.softplus(others[labels.owner] - right).mean()
+        scores = [score(texts[:count], whole)]  # (C, P)
+        if self.parts > 1:
+            scores += self._cosines(*(score.angle_part(x) for x in (texts.x[:count], whole.x)))
+        for_captions, for_photos = torch.stack(
+            [_losses(scale * of_part, labels.owner) for of_part in scores]
+        ).mean(0)
         loss = for_captions + for_photos
         parts = {
             "captions": for_captions.detach(),
@@ -87,6 +92,11 @@ class Contrast(Objective):
             loss = loss + self.phrase_weight * for_phrases
             parts["phrases"] = for_phrases.detach()
         return {"loss": loss, **parts}
+
+    def _cosines(self, texts: Tensor, photos: Tensor) -> Tensor:
+        """Return the cosines of each part of texts (C, D) and photos (P, D), (parts, C, P)."""
+        t, p = (F.normalize(x.unflatten(-1, (self.parts, -1)), dim=-1) for x in (texts, photos))
+        return torch.einsum("cnd,pnd->ncp", t, p)
 
     def _phrases(
         self, score: Score, phrases: Embeddings, photos: Embeddings, labels: PhotoLabels
@@ -105,3 +115,17 @@ class Contrast(Objective):
         logits = logits.masked_fill(labels.unknown[rows][:, rows] & ~own, -torch.inf)
         right = torch.arange(len(rows), device=logits.device)
         return F.cross_entropy(logits, right) + F.cross_entropy(logits.T, right)
+
+
+def _losses(logits: Tensor, owner: Tensor) -> Tensor:
+    """Return the losses of C captions among P photos, and of photos among captions, (2,).
+
+    Args:
+        logits: (C, P).
+        owner: (C,) the photo of each caption.
+    """
+    own = F.one_hot(owner, logits.shape[1]).bool()
+    others = logits.masked_fill(own, -torch.inf).logsumexp(0)  # (P,)
+    right = logits[own]  # (C,), in the order of the captions
+    for_photos = F.softplus(others[owner] - right).mean()
+    return torch.stack([F.cross_entropy(logits, owner), for_photos])

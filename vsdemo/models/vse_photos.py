@@ -22,16 +22,18 @@ from vsdemo.core.config import (
     OneOf,
     Optimizer,
     Patience,
-    PhotoDropout,
     SymmetricConfig,
     Warmup,
     WeightDecay,
     WordDim,
 )
 from vsdemo.data.text.vocab import Vocab
+from vsdemo.encoders.bow import DeepSet
 from vsdemo.encoders.gru import WordGRU
+from vsdemo.encoders.heads import Head
 from vsdemo.encoders.hubs import with_hubs
 from vsdemo.encoders.image import LinearImage
+from vsdemo.encoders.several import SideBySide
 from vsdemo.models.contrast import Contrast
 from vsdemo.models.dual_encoder import DualEncoder
 from vsdemo.models.model import Model
@@ -64,19 +66,15 @@ EndStart = Annotated[
 Corners = Annotated[
     bool, Field(description="Train on the four corners of each photo, not only on the whole frame")
 ]
-WindowRate = Annotated[
-    float,
-    Field(ge=0, le=1, description="Share of batches with a random part of the map of each photo"),
+Windows = Annotated[
+    bool, Field(description="Train on a random part of each photo's map, not on the whole map")
 ]
-ChannelDropout = Annotated[
-    float,
-    Field(ge=0, le=0.9, description="Share of the channels set to 0 that the network's end reads"),
+BagOfWords = Annotated[
+    bool,
+    Field(description="Read each caption as a bag of words, too, with as many more dimensions"),
 ]
 Phrases = Annotated[
     int, Field(ge=1, le=LARGE, description="Phrases of each photo in a batch, at most")
-]
-UnknownRate = Annotated[
-    float, Field(ge=0, le=0.9, description="Share of words read as unknown ones in training")
 ]
 
 
@@ -107,13 +105,11 @@ class VsePhotosConfig(SymmetricConfig):
     clip: Clip = 2.0
     dim: Dim = 1024
     word_dim: WordDim = 300
+    bag_of_words: BagOfWords = True
     phrases: Phrases = 6
     phrase_weight: Weight = 0.3
     corners: Corners = True
-    window_rate: WindowRate = 0.5
-    channel_dropout: ChannelDropout = 0.1
-    photo_dropout: PhotoDropout = 0.3
-    unknown_rate: UnknownRate = 0.1
+    windows: Windows = True
     hub_bank: HubBank = 1000
 
     @property
@@ -128,48 +124,60 @@ class VsePhotosConfig(SymmetricConfig):
 
 
 def build(config: VsePhotosConfig, vocab: Vocab, features: int) -> DualEncoder:
-    """A word GRU and the tuned end of an image network, with the cosine.
+    """A word GRU, a bag of words and the tuned end of an image network, with the cosine.
 
     Our own recipe; after Kiros et al. 2014, Faghri et al., "VSE++", BMVC 2018, and Radford et al.,
     "Learning transferable visual models from natural language supervision", ICML 2021.
 
-        f(s) = max_t GRU(x_1 ... x_T)_t        v = [mean, max] of the last map of the whole photo
-        S(s, v) = cos(f(s), U v + c) - hub(f(s)) - hub(U v + c)
+        f(s) = [max_t GRU(x_1 ... x_T)_t, W (mean_t h_t + max_t h_t)]      h_t = max(0, A x'_t + a)
+        g(v) = U v + c                    v = [mean, max] of the last map of the whole photo
+        S(s, v) = cos(f(s), g(v)) - hub(f(s)) - hub(g(v))
         loss: softmax over photos, and over captions
 
-    All but the last block of the image network is frozen, so that what that block reads is computed
-    once.
+    Both parts of f and g have length 1, so that the cosine is the mean of theirs. All but the last
+    block of the image network is frozen, so that what that block reads is computed once.
 
     Departures: (1) first, the text encoder learns to recognise two captions of one photo, S(s, s'),
     also those of photos that are not at hand; (2) the last block of the image network is trained
-    too, in small steps, with the statistics of its batch norms kept; (3) it sees the whole photo,
-    its corners, or a random part of them, also mirrored; (4) some channels that the block reads and
-    some words are hidden; (5) phrases of the captions are compared with the regions that they name,
-    too, with v = [mean, max] of the map over the region; (6) the captions of a photo are not each
-    other's negatives; (7) the checkpoint has an average of the weights; (8) scores are corrected by
-    hubs, how similar a photo is to captions of the training in general, and a sentence to its
-    photos (`vsdemo.encoders.hubs`); in the loss they are 0. Search averages the vectors of the
-    whole photo and of its mirror image.
+    too, in small steps, with the statistics of its batch norms kept; (3) it sees a random part of
+    the whole photo, or of one of its corners, also mirrored; (4) phrases of the captions are
+    compared with the regions that they name, too, with v = [mean, max] of the map over the region;
+    (5) the captions of a photo are not each other's negatives; (6) the loss is the mean of that of
+    S and those of both parts; (7) the checkpoint has an average of the weights; (8) scores are
+    corrected by hubs, how similar a photo is to captions of the training in general, and a sentence
+    to its photos (`vsdemo.encoders.hubs`); in the loss they are 0. Search averages the vectors of
+    the whole photo and of its mirror image.
     """
-    text = WordGRU(
+    parts = 2 if config.bag_of_words else 1
+    image = LinearImage(
+        features,
+        parts * config.dim,
+        head=Head(parts=parts),
+        dropout=config.dropout,
+        standardize=config.standardize,
+    )
+    score = SCORES["hub_corrected" if config.hub_bank else "cosine"]
+    return DualEncoder(
+        with_hubs(_text_encoder(config, vocab), config.hub_bank),
+        with_hubs(image, config.hub_bank),
+        score,
+        Contrast(config.phrase_weight, parts=parts),
+    )
+
+
+def _text_encoder(config: VsePhotosConfig, vocab: Vocab) -> WordGRU | SideBySide:
+    gru = WordGRU(
         vocab,
         word_dim=config.word_dim,
         dim=config.dim,
         pooling="max",
         bidirectional=True,
         dropout=config.dropout,
-        unknown_rate=config.unknown_rate,
     )
-    image = LinearImage(
-        features, config.dim, dropout=config.photo_dropout, standardize=config.standardize
-    )
-    score = SCORES["hub_corrected" if config.hub_bank else "cosine"]
-    return DualEncoder(
-        with_hubs(text, config.hub_bank),
-        with_hubs(image, config.hub_bank),
-        score,
-        Contrast(config.phrase_weight),
-    )
+    if not config.bag_of_words:
+        return gru
+    words = DeepSet(vocab, word_dim=config.word_dim, dim=config.dim, dropout=config.dropout)
+    return SideBySide([gru, words], head=Head())
 
 
 VSE_PHOTOS = Model(

@@ -21,14 +21,7 @@ from vsdemo.vision.backbones.families import DIFFERENCE
 SMALL = (
     *("backbone=pocket", "dim=16", "word_dim=8", "min_count=1", "batch_size=8", "captions=2"),
     *("text_epochs=0", "epochs=3", "end_start=1", "evaluate_every=3", "dropout=0.1", "warmup=0"),
-    *(
-        "phrase_weight=0",
-        "corners=false",
-        "window_rate=0",
-        "channel_dropout=0",
-        "photo_dropout=0",
-        "unknown_rate=0",
-    ),
+    *("phrase_weight=0", "corners=false", "windows=false"),
     *("learning_rate=0.01", "end_rate=0.001", "average_decay=0.5"),
 )
 EPOCH = 3  # steps of 8 of the 24 photos of `toy`
@@ -226,12 +219,11 @@ def test_corners_join_the_views_of_training(tmp_path):
 
 
 def test_training_with_random_parts_resumes(tmp_path):
-    varied = ("window_rate=0.5", "channel_dropout=0.2", "unknown_rate=0.2")
-    whole = trainer(tmp_path / "whole", *varied)
+    whole = trainer(tmp_path / "whole", "windows=true")
     whole.run()
     with stopped_at(EPOCH + 1):
-        trainer(tmp_path / "stopped", *varied).run()
-    again = trainer(tmp_path / "stopped", *varied)
+        trainer(tmp_path / "stopped", "windows=true").run()
+    again = trainer(tmp_path / "stopped", "windows=true")
     assert again.run() == "done"
     torch.testing.assert_close(end_weights(again), end_weights(whole))
 
@@ -256,7 +248,7 @@ def test_phrases_are_compared_with_their_regions(phrases, tmp_path):
     run = trainer(tmp_path, "phrase_weight=0.5", "phrases=3")
     batch = PhotoBatch(np.arange(4), (0, 0, 0))
     texts, photos, labels = run.material.embed(batch)
-    assert photos.x.shape == (4, 4, 17)
+    assert photos.x.shape == (4, 4, 33)
     assert photos.mask.tolist() == [[True, True, True, False]] * 4
     assert len(texts.x) == 4 * 2 + 4 * 2  # captions, then phrases
     assert labels.places.tolist() == [[photo, slot] for photo in range(4) for slot in range(2)]

@@ -158,9 +158,7 @@ class TunedPhotos(PhotoBatches):
         super()._build_model(vocab, features)
         end = copy.deepcopy(self._frozen_end).requires_grad_(True)
         assert isinstance(self.model.image, LinearImage)
-        self.model.image = TunedImage(
-            end, self.model.image, self.config.window_rate, self.config.channel_dropout
-        )
+        self.model.image = TunedImage(end, self.model.image, windows=self.config.windows)
 
     def _texts(self) -> Sequence[str]:
         """Return the captions, those of photos that are not at hand, and phrases."""
