@@ -27,6 +27,7 @@ from vsdemo.core.config import (
     WeightDecay,
     WordDim,
 )
+from vsdemo.core.errors import UserError
 from vsdemo.data.text.vocab import Vocab
 from vsdemo.encoders.bow import DeepSet
 from vsdemo.encoders.gru import WordGRU
@@ -71,7 +72,7 @@ Windows = Annotated[
 ]
 BagOfWords = Annotated[
     bool,
-    Field(description="Read each caption as a bag of words, too, with as many more dimensions"),
+    Field(description="Read each caption as a bag of words, too, with half of the dimensions"),
 ]
 Phrases = Annotated[
     int, Field(ge=1, le=LARGE, description="Phrases of each photo in a batch, at most")
@@ -103,7 +104,7 @@ class VsePhotosConfig(SymmetricConfig):
     weight_decay: WeightDecay = 0.0001
     average_decay: AverageDecay = 0.998
     clip: Clip = 2.0
-    dim: Dim = 1024
+    dim: Dim = 2048
     word_dim: WordDim = 300
     bag_of_words: BagOfWords = True
     phrases: Phrases = 6
@@ -149,34 +150,39 @@ def build(config: VsePhotosConfig, vocab: Vocab, features: int) -> DualEncoder:
     the whole photo and of its mirror image.
     """
     parts = 2 if config.bag_of_words else 1
+    if config.dim % (2 * parts):
+        raise UserError(
+            f"The dimensions cannot be divided evenly; set dim to a multiple of {2 * parts}, "
+            f"not {config.dim}."
+        )
     image = LinearImage(
         features,
-        parts * config.dim,
+        config.dim,
         head=Head(parts=parts),
         dropout=config.dropout,
         standardize=config.standardize,
     )
     score = SCORES["hub_corrected" if config.hub_bank else "cosine"]
     return DualEncoder(
-        with_hubs(_text_encoder(config, vocab), config.hub_bank),
+        with_hubs(_text_encoder(config, vocab, config.dim // parts), config.hub_bank),
         with_hubs(image, config.hub_bank),
         score,
         Contrast(config.phrase_weight, parts=parts),
     )
 
 
-def _text_encoder(config: VsePhotosConfig, vocab: Vocab) -> WordGRU | SideBySide:
+def _text_encoder(config: VsePhotosConfig, vocab: Vocab, dim: int) -> WordGRU | SideBySide:
     gru = WordGRU(
         vocab,
         word_dim=config.word_dim,
-        dim=config.dim,
+        dim=dim,
         pooling="max",
         bidirectional=True,
         dropout=config.dropout,
     )
     if not config.bag_of_words:
         return gru
-    words = DeepSet(vocab, word_dim=config.word_dim, dim=config.dim, dropout=config.dropout)
+    words = DeepSet(vocab, word_dim=config.word_dim, dim=dim, dropout=config.dropout)
     return SideBySide([gru, words], head=Head())
 
 

@@ -248,7 +248,7 @@ def test_phrases_are_compared_with_their_regions(phrases, tmp_path):
     run = trainer(tmp_path, "phrase_weight=0.5", "phrases=3")
     batch = PhotoBatch(np.arange(4), (0, 0, 0))
     texts, photos, labels = run.material.embed(batch)
-    assert photos.x.shape == (4, 4, 33)
+    assert photos.x.shape == (4, 4, 17)
     assert photos.mask.tolist() == [[True, True, True, False]] * 4
     assert len(texts.x) == 4 * 2 + 4 * 2  # captions, then phrases
     assert labels.places.tolist() == [[photo, slot] for photo in range(4) for slot in range(2)]
