@@ -14,7 +14,6 @@ from vsdemo.core.progress import Progress
 from vsdemo.core.sentences import Sentence
 from vsdemo.data.text.sentences import add_trees
 from vsdemo.encoders import Encoder
-from vsdemo.encoders.hubs import hub_head
 from vsdemo.models.limits import NO_LIMITS, Limits
 from vsdemo.models.objectives import Objective
 from vsdemo.models.scores import Score
@@ -101,27 +100,6 @@ class DualEncoder(nn.Module):
         if image is None:
             raise TypeError("this model has no image encoder")
         return self.division(len(features), lambda rows: self._encode(image, features[rows]))
-
-    @property
-    def hub_bank(self) -> int:
-        """The number of items of each kind from which hubs are measured; 0 without hubs."""
-        head = hub_head(self.text)
-        return 0 if head is None else len(head.bank)
-
-    def measure_hubs(self, sentences: Sequence[Sentence], features: Tensor) -> None:
-        """Measure hubs by `hub_bank` sentences and photos of the training, see `HubHead`.
-
-        Args:
-            sentences: The sentences.
-            features: Features of the photos, (N, F).
-        """
-        assert self.image is not None
-        heads = [hub_head(self.text), hub_head(self.image)]
-        texts = self.encode_text(sentences).x[:, :-1]
-        photos = self.encode_image(features).x[:, :-1]
-        for head, bank, same in zip(heads, (photos, texts), (texts, photos), strict=True):
-            assert head is not None
-            head.measure(bank, same)
 
     @torch.inference_mode()
     def _encode(

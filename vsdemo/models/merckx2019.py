@@ -15,6 +15,7 @@ from vsdemo.core.config import (
     Dropout,
     Epochs,
     EvaluateSTS,
+    HubBank,
     LearningRate,
     OneOf,
     Patience,
@@ -28,6 +29,7 @@ from vsdemo.encoders.chars import CELLS, POOLINGS, CharRNN
 from vsdemo.encoders.dropout import LateDropout
 from vsdemo.encoders.image import LinearImage
 from vsdemo.models.dual_encoder import DualEncoder
+from vsdemo.models.hubness import correct_hubs
 from vsdemo.models.model import Model
 from vsdemo.models.scores import SCORES
 
@@ -74,6 +76,7 @@ class CharGruConfig(SymmetricConfig):
     word_dropout: WordDropout = 0.2
     photo_dropout: PhotoDropout = 0.3
     average_decay: AverageDecay = 0.998
+    hub_bank: HubBank = 0
 
 
 PAPER: dict[str, Any] = {
@@ -121,7 +124,7 @@ def build(config: CharGruConfig, vocab: Vocab, features: int) -> DualEncoder:
     read, 20% of the words of a caption and 30% of a photo's features are dropped; (8) from then on
     a moving average of the weights over some 500 steps is evaluated and kept; (9) the cosine has a
     cycle's length in steps as 2 step / cycle: the printed 0.5 step x mb has no period of four
-    epochs.
+    epochs; (10) scores of `char_gru` are corrected for hubs (`vsdemo.encoders.hubness`).
     """
     text = CharRNN(
         vocab,
@@ -139,13 +142,13 @@ def build(config: CharGruConfig, vocab: Vocab, features: int) -> DualEncoder:
         dropout=LateDropout(early=config.dropout, late=config.photo_dropout),
         standardize=config.standardize,
     )
-    return DualEncoder(text, image, SCORES["cosine"])
+    return correct_hubs(DualEncoder(text, image, SCORES["cosine"]), config.hub_bank)
 
 
 CHAR_GRU = Model(
     config=CharGruConfig,
     presets={
-        "char_gru": CharGruConfig(),
+        "char_gru": CharGruConfig(hub_bank=1000),
         "char_gru/small": CharGruConfig(
             dim=256,
             epochs=16,

@@ -247,7 +247,7 @@ class HubCorrected(Score):
 
     score(x, y) = cos(x, y) - hub(x) - hub(y)
 
-    The last number of an embedding is its hub, see `vsdemo.encoders.hubs`.
+    The last number of an embedding is its hub, see `vsdemo.encoders.hubness`.
     """
 
     unit = "corrected cosine"

@@ -32,11 +32,11 @@ from vsdemo.data.text.vocab import Vocab
 from vsdemo.encoders.bow import DeepSet
 from vsdemo.encoders.gru import WordGRU
 from vsdemo.encoders.heads import Head
-from vsdemo.encoders.hubs import with_hubs
 from vsdemo.encoders.image import LinearImage
 from vsdemo.encoders.several import SideBySide
 from vsdemo.models.contrast import Contrast
 from vsdemo.models.dual_encoder import DualEncoder
+from vsdemo.models.hubness import correct_hubs
 from vsdemo.models.model import Model
 from vsdemo.models.objectives import Captions, Weight
 from vsdemo.models.scores import SCORES
@@ -145,9 +145,9 @@ def build(config: VsePhotosConfig, vocab: Vocab, features: int) -> DualEncoder:
     compared with the regions that they name, too, with v = [mean, max] of the map over the region;
     (5) the captions of a photo are not each other's negatives; (6) the loss is the mean of that of
     S and those of both parts; (7) the checkpoint has an average of the weights; (8) scores are
-    corrected by hubs, how similar a photo is to captions of the training in general, and a sentence
-    to its photos (`vsdemo.encoders.hubs`); in the loss they are 0. Search averages the vectors of
-    the whole photo and of its mirror image.
+    corrected by hubs, which say how similar a photo is to captions in general, and a sentence to
+    photos (`vsdemo.encoders.hubness`); in the loss they are 0. Search averages the vectors of the
+    whole photo and of its mirror image.
     """
     parts = 2 if config.bag_of_words else 1
     if config.dim % (2 * parts):
@@ -162,13 +162,9 @@ def build(config: VsePhotosConfig, vocab: Vocab, features: int) -> DualEncoder:
         dropout=config.dropout,
         standardize=config.standardize,
     )
-    score = SCORES["hub_corrected" if config.hub_bank else "cosine"]
-    return DualEncoder(
-        with_hubs(_text_encoder(config, vocab, config.dim // parts), config.hub_bank),
-        with_hubs(image, config.hub_bank),
-        score,
-        Contrast(config.phrase_weight, parts=parts),
-    )
+    text = _text_encoder(config, vocab, config.dim // parts)
+    objective = Contrast(config.phrase_weight, parts=parts)
+    return correct_hubs(DualEncoder(text, image, SCORES["cosine"], objective), config.hub_bank)
 
 
 def _text_encoder(config: VsePhotosConfig, vocab: Vocab, dim: int) -> WordGRU | SideBySide:

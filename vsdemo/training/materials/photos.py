@@ -27,6 +27,7 @@ from vsdemo.data.everyday_photos import training
 from vsdemo.evaluation.metrics import retrieval
 from vsdemo.evaluation.tasks import sts
 from vsdemo.evaluation.tasks.retrieval import Retrieval
+from vsdemo.models import hubness
 from vsdemo.models.checkpoint import Spec
 from vsdemo.models.dual_encoder import DualEncoder
 from vsdemo.models.losses import check_finite, distillation
@@ -280,8 +281,8 @@ class Photos(Pairs):
             FloatingPointError: If an embedding is not finite.
         """
         with autocast():  # only the encoders: scores in bfloat16 would tie
-            if model.hub_bank:
-                model.measure_hubs(*self._sample(model.hub_bank))
+            if size := hubness.bank_size(model):
+                hubness.measure_hubs(model, *self._sample(size))
             captions, photos, owner = retrieval.encode(model, self.dev_set, self.dev_photos)
         check_finite({"embeddings": captions.x})  # comparisons with nan would rank it first
         metrics = retrieval.ranks(model, captions, photos, owner).metrics()

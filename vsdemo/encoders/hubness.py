@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Protocol, TypeVar
+from typing import Protocol
 
 import torch
 from torch import Tensor, nn
@@ -66,20 +66,15 @@ class HasHead(Protocol):
     head: nn.Module
 
 
-E = TypeVar("E", bound=HasHead)
-
-
-def with_hubs(encoder: E, size: int) -> E:
+def append_hubs(encoder: HasHead, size: int) -> None:
     """Let an encoder append hubs to its embeddings, (N, D) -> (N, D + 1).
 
     Args:
         encoder: The encoder.
-        size: Items in the bank; 0 changes nothing.
+        size: Items in the bank.
     """
-    if size:
-        encoder.head = HubHead(encoder.head, encoder.dim, size)
-        encoder.dim += 1
-    return encoder
+    encoder.head = HubHead(encoder.head, encoder.dim, size)
+    encoder.dim += 1
 
 
 def hub_head(encoder: nn.Module) -> HubHead | None:
