@@ -50,7 +50,7 @@ class HubHead(nn.Module):
     def _similarity(self, vectors: Tensor) -> Tensor:
         """Return the similarity of vectors (..., D) to the bank, (...)."""
         with torch.autocast(vectors.device.type, enabled=False):
-            similar = (SHARPNESS * vectors.float() @ self.bank.T).logsumexp(-1)
+            similar = (SHARPNESS * vectors.to(self.bank) @ self.bank.T).logsumexp(-1)
         return (similar - math.log(len(self.bank))) / SHARPNESS
 
     def measure(self, bank: Tensor, same: Tensor) -> None:
