@@ -6,6 +6,7 @@ import pytest
 import torch
 from torch import nn
 
+from vsdemo.encoders import hubness
 from vsdemo.encoders.heads import Head
 from vsdemo.encoders.hubness import SHARPNESS, HubHead, append_hubs, hub_head
 from vsdemo.encoders.image import LinearImage
@@ -37,6 +38,18 @@ def test_hubs_equal_plain_loops(head):
     result = head(2 * x)
     torch.testing.assert_close(result[:, :-1], x)
     torch.testing.assert_close(result[:, -1], torch.tensor(expected))
+
+
+def test_few_directions_are_enough(monkeypatch):
+    """For a bank that varies in two directions only."""
+    monkeypatch.setattr(hubness, "RANK", 2)
+    bank = torch.randn(9, 2, generator=torch.Generator().manual_seed(1)) @ vectors(2, 2)
+    head = HubHead(Head(), DIM, 9).eval()
+    head.measure(bank, bank)
+    assert head.bank.shape == (9, 2)
+    x = vectors(3, 3)
+    expected = torch.tensor([by_loops(y, bank.tolist()) for y in x.tolist()])
+    torch.testing.assert_close(head(x)[:, -1] + head.mean, expected)
 
 
 def test_hubs_of_the_sample_are_0_on_average(head):

@@ -19,7 +19,7 @@ from vsdemo.data.text.vocab import Vocab
 from vsdemo.evaluation.metrics import retrieval
 from vsdemo.models import checkpoint, losses
 from vsdemo.models.contrast import PhotoLabels
-from vsdemo.models.hubness import bank_size
+from vsdemo.models.hubness import bank_sizes
 from vsdemo.models.truth_loss import TruthLabels
 from vsdemo.training import preflight
 
@@ -158,7 +158,7 @@ def test_a_checkpoint_is_the_model_rounded_to_half_precision(built, features, pr
 @every_preset
 def test_encoders_agree_with_each_other_and_with_the_configuration(built, preset):
     config, _, model = built(preset)
-    dim = config.dim + bool(bank_size(model))  # a hub is one more number
+    dim = config.dim + bool(bank_sizes(model))  # a hub is one more number
     assert model.text.dim == model.image.dim == dim
     assert model.text.needs == config.needs <= {"words", "chars", "dep_tree", "const_tree"}
     assert model.image.needs in ({"vector"}, {"regions"})

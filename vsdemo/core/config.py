@@ -233,8 +233,8 @@ HubBank = Annotated[
     Field(
         ge=0,
         le=100_000,
-        description="Captions, and photos, of the training by which scores are corrected for what "
-        "is similar to everything; 0 for no correction",
+        description="Captions of the training by which scores are corrected for photos that are "
+        "similar to all of them, and likewise for sentences; 0 for no correction",
     ),
 ]
 Similarity = Annotated[

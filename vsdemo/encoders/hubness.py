@@ -9,6 +9,7 @@ import torch
 from torch import Tensor, nn
 
 SHARPNESS = 20.0  # of the mean: the most similar vectors of the bank count most
+RANK = 128  # directions in which vectors of the bank differ that are kept
 
 
 class HubHead(nn.Module):
@@ -23,7 +24,8 @@ class HubHead(nn.Module):
     transformations and the inverted softmax", ICLR 2017, and Bogolin et al., "Cross modal retrieval
     with querybank normalisation", CVPR 2022, whose bank are training captions, too.
 
-    In training, and before `measure`, all hubs are 0.
+    Of y_k, only their mean and the RANK directions in which they differ most are kept. In training,
+    and before `measure`, all hubs are 0.
 
     Args:
         head: Computes the vectors, (..., D).
@@ -32,12 +34,17 @@ class HubHead(nn.Module):
     """
 
     bank: Tensor
+    center: Tensor
+    axes: Tensor
     mean: Tensor
 
     def __init__(self, head: nn.Module, dim: int, size: int) -> None:
         super().__init__()
         self.head = head
-        self.register_buffer("bank", torch.zeros(size, dim))
+        rank = min(RANK, dim, size)
+        self.register_buffer("bank", torch.zeros(size, rank))  # y_k - center, along the axes
+        self.register_buffer("center", torch.zeros(dim))
+        self.register_buffer("axes", torch.zeros(rank, dim))
         self.register_buffer("mean", torch.zeros(()))
 
     def forward(self, x: Tensor) -> Tensor:
@@ -50,12 +57,18 @@ class HubHead(nn.Module):
     def _similarity(self, vectors: Tensor) -> Tensor:
         """Return the similarity of vectors (..., D) to the bank, (...)."""
         with torch.autocast(vectors.device.type, enabled=False):
-            similar = (SHARPNESS * vectors.to(self.bank) @ self.bank.T).logsumexp(-1)
-        return (similar - math.log(len(self.bank))) / SHARPNESS
+            x = vectors.to(self.bank)
+            powers = (SHARPNESS * (x @ self.axes.T) @ self.bank.T).logsumexp(-1)
+            return x @ self.center + (powers - math.log(len(self.bank))) / SHARPNESS
 
     def measure(self, bank: Tensor, same: Tensor) -> None:
         """Take the bank, (K, D), and c from vectors of items of the same kind as x, (N, D)."""
-        self.bank.copy_(bank)
+        center = bank.mean(0)
+        _, _, axes = torch.linalg.svd(bank - center, full_matrices=False)
+        axes = axes[: len(self.axes)]
+        self.center.copy_(center)
+        self.axes.copy_(axes)
+        self.bank.copy_((bank - center) @ axes.T)
         self.mean.copy_(self._similarity(same.to(self.bank)).mean())
 
 

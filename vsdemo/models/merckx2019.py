@@ -148,7 +148,7 @@ def build(config: CharGruConfig, vocab: Vocab, features: int) -> DualEncoder:
 CHAR_GRU = Model(
     config=CharGruConfig,
     presets={
-        "char_gru": CharGruConfig(hub_bank=1000),
+        "char_gru": CharGruConfig(hub_bank=4000),
         "char_gru/small": CharGruConfig(
             dim=256,
             epochs=16,

@@ -111,7 +111,7 @@ class VsePhotosConfig(SymmetricConfig):
     phrase_weight: Weight = 0.3
     corners: Corners = True
     windows: Windows = True
-    hub_bank: HubBank = 1000
+    hub_bank: HubBank = 4000
 
     @property
     def also_learns_from(self) -> str:

@@ -281,8 +281,8 @@ class Photos(Pairs):
             FloatingPointError: If an embedding is not finite.
         """
         with autocast():  # only the encoders: scores in bfloat16 would tie
-            if size := hubness.bank_size(model):
-                hubness.measure_hubs(model, *self._sample(size))
+            if sizes := hubness.bank_sizes(model):
+                hubness.measure_hubs(model, *self._sample(*sizes))
             captions, photos, owner = retrieval.encode(model, self.dev_set, self.dev_photos)
         check_finite({"embeddings": captions.x})  # comparisons with nan would rank it first
         metrics = retrieval.ranks(model, captions, photos, owner).metrics()
@@ -291,15 +291,20 @@ class Photos(Pairs):
             metrics["semantics"] = sts.on_dev(model)
         return metrics
 
-    def _sample(self, size: int) -> tuple[list[Sentence], Tensor]:
+    def _sample(self, captions: int, photos: int) -> tuple[list[Sentence], Tensor]:
         """Return captions, and features of photos, from all over the training set."""
-        captions = torch.linspace(0, len(self.train_set.captions) - 1, size).long().tolist()
-        photos = torch.linspace(0, len(self.photos) - 1, size).long()
-        return [Sentence(self.train_set.captions[row]) for row in captions], self._measured(photos)
+        rows = _spread(len(self.train_set.captions), captions).tolist()
+        sentences = [Sentence(self.train_set.captions[row]) for row in rows]
+        return sentences, self._measured(_spread(len(self.photos), photos))
 
     def _measured(self, rows: Tensor) -> Tensor:
         """Return features of photos as `measure` embeds them, on the CPU."""
         return self.photos[rows].cpu()
+
+
+def _spread(items: int, count: int) -> Tensor:
+    """Return `count` rows at equal distances, (count,)."""
+    return torch.linspace(0, items - 1, count).long()
 
 
 def _refuses_extra(name: str) -> str:
