@@ -1,4 +1,4 @@
-"""Hubs: photos that are similar to nearly every sentence, and sentences like that."""
+"""Hubs: photos that are similar to nearly every sentence, or sentences to nearly every photo."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ class HubHead(nn.Module):
     `vsdemo.models.scores.HubCorrected` subtracts hubs from scores, so that no photo is among the
     first for most sentences. After Smith et al., "Offline bilingual word vectors, orthogonal
     transformations and the inverted softmax", ICLR 2017, and Bogolin et al., "Cross modal retrieval
-    with querybank normalisation", CVPR 2022, whose bank are training captions, too.
+    with querybank normalisation", CVPR 2022, whose bank holds training captions, too.
 
-    Of y_k, only their mean and the RANK directions in which they differ most are kept. In training,
-    and before `measure`, all hubs are 0.
+    Only the mean of the y_k and the RANK directions in which they differ most are kept. In
+    training, and before `measure`, all hubs are 0.
 
     Args:
         head: Computes the vectors, (..., D).
