@@ -106,7 +106,7 @@ def _train(out: Path, steps: int, preset: str, data: str | None, *settings: str)
     if distributed.is_main():
         measured = {"metrics": metrics, "embedded": sum(embedded)}
         out.with_suffix(".json").write_text(json.dumps(measured))
-        weights = {k: t.contiguous().clone() for k, t in run.model.state_dict().items()}
+        weights = {k: t.clone() for k, t in run.model.state_dict().items()}
         save_file(weights | {"losses": torch.stack(losses)}, out.with_suffix(".safetensors"))
 
 

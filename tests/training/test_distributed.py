@@ -26,17 +26,12 @@ SMALL = (
     "learning_rate=0.003",
     "dropout=0",
 )
-TUNED = (  # an image network, too, from the first step on
-    *("text_epochs=0", "end_start=0", "end_rate=0.001", "warmup=0"),
-    *("phrase_weight=0", "corners=false", "windows=false"),
-)
 RUNS = [
     ("gru", "toy", *SMALL),
     ("order", "toy", *SMALL),
     ("fragments", "toy", *SMALL, "crops=windows", "vectors=learned", "mil_start=0"),
     ("gru", "toy", *SMALL, "chunk=2", "average_decay=0.9"),
     ("bow", "toy", *SMALL, "batch_size=3", "loss=squared", "alternate_epochs=1"),
-    ("vse_photos", "toy", *SMALL[2:], "backbone=pocket", *TUNED),
 ]
 LONG = ("epochs=30", "patience=30")
 
