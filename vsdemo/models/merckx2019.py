@@ -124,7 +124,7 @@ def build(config: CharGruConfig, vocab: Vocab, features: int) -> DualEncoder:
     read, 20% of the words of a caption and 30% of a photo's features are dropped; (8) from then on
     a moving average of the weights over some 500 steps is evaluated and kept; (9) the cosine has a
     cycle's length in steps as 2 step / cycle: the printed 0.5 step x mb has no period of four
-    epochs; (10) scores of `char_gru` are corrected for hubs (`vsdemo.encoders.hubness`).
+    epochs; (10) with `hub_bank`, scores are corrected for hubs (`vsdemo.encoders.hubness`).
     """
     text = CharRNN(
         vocab,
@@ -148,7 +148,7 @@ def build(config: CharGruConfig, vocab: Vocab, features: int) -> DualEncoder:
 CHAR_GRU = Model(
     config=CharGruConfig,
     presets={
-        "char_gru": CharGruConfig(hub_bank=4000),
+        "char_gru": CharGruConfig(),
         "char_gru/small": CharGruConfig(
             dim=256,
             epochs=16,
