@@ -16,7 +16,7 @@ from vsdemo.models.scores import SCORES
 WORDS = ("dog", "cat", "bird", "horse")
 DIM = len(WORDS)
 SENTENCES = [Sentence(word) for word in WORDS]
-# Photo 0 is nearly as similar to each sentence as its own photo is to the sentence, or more so.
+# Photo 0 is more similar to each sentence than the sentence's own photo.
 PHOTOS = torch.cat([torch.ones(1, DIM), torch.eye(DIM) + 0.1])
 
 

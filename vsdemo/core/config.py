@@ -226,7 +226,6 @@ WordDim = Annotated[int, Field(ge=1, le=LARGE, description="Dimensions of the wo
 Dropout = Annotated[
     float, Field(ge=0, le=0.9, description="Share of words, states and features set to 0")
 ]
-PhotoDropout = Annotated[float, Field(ge=0, le=0.9, description="Share of photo features set to 0")]
 Standardize = Annotated[bool, Field(description="Scale photo features to mean 0 and variance 1")]
 HubBank = Annotated[
     int,

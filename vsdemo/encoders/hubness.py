@@ -63,12 +63,13 @@ class HubHead(nn.Module):
 
     def measure(self, bank: Tensor, same: Tensor) -> None:
         """Take the bank, (K, D), and c from vectors of items of the same kind as x, (N, D)."""
-        center = bank.mean(0)
-        _, _, axes = torch.linalg.svd(bank - center, full_matrices=False)
-        axes = axes[: len(self.axes)]
-        self.center.copy_(center)
-        self.axes.copy_(axes)
-        self.bank.copy_((bank - center) @ axes.T)
+        with torch.autocast(bank.device.type, enabled=False):
+            center = bank.mean(0)
+            _, _, axes = torch.linalg.svd(bank - center, full_matrices=False)
+            axes = axes[: len(self.axes)]
+            self.center.copy_(center)
+            self.axes.copy_(axes)
+            self.bank.copy_((bank - center) @ axes.T)
         self.mean.copy_(self._similarity(same.to(self.bank)).mean())
 
 

@@ -19,7 +19,6 @@ from vsdemo.core.config import (
     LearningRate,
     OneOf,
     Patience,
-    PhotoDropout,
     Schedule,
     SnapshotEvery,
     SymmetricConfig,
@@ -47,6 +46,7 @@ Attention = Annotated[int, Field(ge=1, le=LARGE, description="Hidden units of th
 WordDropout = Annotated[
     float, Field(ge=0, le=0.9, description="Share of words left out of captions")
 ]
+PhotoDropout = Annotated[float, Field(ge=0, le=0.9, description="Share of photo features set to 0")]
 
 
 class CharGruConfig(SymmetricConfig):
