@@ -57,6 +57,20 @@ def test_pretrained_word_vectors_are_research_only():
     assert "the data set's own terms; word vectors from captions of Flickr30k" in licence.terms
 
 
+def test_captions_of_other_photos_are_research_only():
+    model, config = models.preset("vse_photos")
+    spec = replace(shipped("storybook/gru"), model=model, config=config)
+    assert licences.label(spec) == "research only"
+    assert "captions of Flickr30k" in licences.of(spec).terms
+    without = replace(spec, config=override(config, ["text_epochs=0"]))
+    assert licences.label(without) == "MIT; its image network: BSD-3-Clause"
+
+
+def test_a_tuned_network_has_the_licence_of_its_checkpoint():
+    assert licences.of_network("tuned:wordnet/toy") == licences.of(shipped("wordnet/toy"))
+    assert licences.of_network("tuned:nowhere").label == "see its source"
+
+
 @pytest.mark.parametrize(
     ("name", "teacher", "label"),
     [

@@ -132,8 +132,7 @@ def test_features_are_keyed_on_weights(photos, tmp_path, monkeypatch, counted):
 def test_unknown_crops_are_refused():
     with pytest.raises(
         UserError,
-        match="no crops 'five'; choose one of center, mirror, ten, whole, both, corners, own, "
-        "windows, ",
+        match="no crops 'five'; choose one of center, mirror, ten, whole, corners, own, windows, ",
     ):
         FeatureCache(BACKBONE, "five")
 

@@ -298,6 +298,11 @@ class Config(BaseModel):
         return self.material == "photos"
 
     @property
+    def reads_other_captions(self) -> bool:
+        """Whether the text encoder also learns from captions of Flickr30k's other photos."""
+        return False
+
+    @property
     def also_learns_from(self) -> str:
         """What the model learns from besides the train split, as a sentence; empty for most."""
         if self.extra == "none":

@@ -15,7 +15,7 @@ from torch import Tensor, nn
 from vsdemo.core.embeddings import Embeddings
 from vsdemo.encoders import Encoder
 from vsdemo.encoders.image import LinearImage, stack
-from vsdemo.vision.backbones.tuned import pool, pool_regions
+from vsdemo.vision.backbones.tuned import mean_vector, mirror, pool_regions
 from vsdemo.vision.regions import in_frames
 
 LEAST = 0.6  # of the side of a map, in a random part of it
@@ -23,10 +23,10 @@ LEAST = 0.6  # of the side of a map, in a random part of it
 
 @dataclass(frozen=True)
 class Views:
-    """Stems of one or more views of B photos, and boxes in the first view.
+    """Stems of one view of each of B photos, and boxes in them.
 
     Attributes:
-        stems: What the end of the network reads, (B, V, S, h, w).
+        stems: What the end of the network reads, (B, S, h, w).
         boxes: (B, K, 4), as fractions of the view; zeros for missing ones. None for none.
     """
 
@@ -48,10 +48,11 @@ class Views:
 
 
 class TunedImage(Encoder):
-    """The end of an image network, and an encoder of its vectors: (N, V, S, h, w) -> (N, D).
+    """The end of an image network, and an encoder of its vectors: (N, S, h, w) -> (N, D).
 
-    It computes of V views what the encoder would compute of the features of the tuned network, see
-    `vsdemo.vision.backbones.network.Backbone.encode`. The statistics of batch norms are kept.
+    It computes what the encoder would compute of the features of the tuned network, see
+    `vsdemo.vision.backbones.tuned.Tuned`; in training without the mirror images. The statistics of
+    batch norms are kept.
 
     Attributes:
         end: The end of the network, (B, S, h, w) -> (B, C, h', w').
@@ -80,18 +81,18 @@ class TunedImage(Encoder):
         return self
 
     def prepare(self, items: Tensor) -> list[Tensor]:
-        """Split stems (N, V, S, h, w) into those of each photo."""
+        """Split stems (N, S, h, w) into those of each photo."""
         return list(items)
 
     def collate(self, prepared: Sequence[Tensor]) -> Views:
-        """Stack stems (V, S, h, w) to one batch.
+        """Stack stems (S, h, w) to one batch.
 
         They are kept in half precision, which autocast on a CPU cannot stack.
         """
         return Views(stack([stems.float() for stems in prepared]))
 
     def batch_of(self, *tensors: Tensor) -> Views:
-        """Return the batch of stems (B, V, S, h, w)."""
+        """Return the batch of stems (B, S, h, w)."""
         (stems,) = tensors
         return Views(stems)
 
@@ -108,14 +109,15 @@ class TunedImage(Encoder):
 
         The last is (B, K).
         """
-        maps = self.end(batch.stems.flatten(0, 1))
-        vectors = pool(maps).relu().unflatten(0, batch.stems.shape[:2])
-        photos = F.normalize(vectors.float().mean(1), dim=-1)
+        stems = batch.stems.contiguous(memory_format=torch.channels_last)  # which is faster
+        maps = [self.end(stems)]
+        if not self.training:
+            maps.append(self.end(mirror(stems)))
+        photos = F.normalize(mean_vector(*maps).float(), dim=-1)
         if batch.boxes is None:
             return photos, photos[:0], torch.zeros(len(batch), 0).bool()
         is_there = (batch.boxes != 0).any(-1)
-        first = maps.unflatten(0, batch.stems.shape[:2])[:, 0]
-        regions = pool_regions(first, batch.boxes)[is_there].relu()
+        regions = pool_regions(maps[0], batch.boxes)[is_there].relu()
         return photos, F.normalize(regions.float(), dim=-1), is_there
 
     def forward(self, batch: Views) -> Embeddings:
@@ -142,8 +144,8 @@ def cut_windows(batch: Views) -> Views:
     count, *_, height, width = stems.shape
     rows, columns = _places(count, height), _places(count, width)  # (B, h'), (B, w')
     photos = torch.arange(count)[:, None, None]
-    parts = stems[photos, :, :, rows[:, :, None], columns[:, None, :]]  # (B, h', w', V, S)
-    parts = parts.permute(0, 3, 4, 1, 2)
+    parts = stems[photos, :, rows[:, :, None], columns[:, None, :]]  # (B, h', w', S)
+    parts = parts.permute(0, 3, 1, 2)
     if batch.boxes is None:
         return Views(parts)
     edges = [columns[:, 0] / width, rows[:, 0] / height]

@@ -7,10 +7,14 @@ sums both up in a few words.
 from __future__ import annotations
 
 import re
+from contextlib import suppress
 from dataclasses import dataclass, replace
 
+from vsdemo.core.errors import UserError
 from vsdemo.data import datasets
+from vsdemo.models import checkpoint, checkpoint_names
 from vsdemo.models.checkpoint import Spec
+from vsdemo.vision.backbones import TUNED
 
 RESEARCH_ONLY = "research only"
 STRICTNESS = {"MIT": 0, RESEARCH_ONLY: 2}  # by label; others are between
@@ -82,12 +86,15 @@ EVERYDAY = Licence(  # of extra photos, see `vsdemo.data.everyday_photos.trainin
     "pascal1k-research-only",
     "https://vision.cs.uiuc.edu/pascal-sentences/",
 )
-VECTORS = Licence(  # of pretrained word vectors, see `vsdemo.data.text.vectors`
+OTHER_CAPTIONS = Licence(  # of text encoders that learned from pairs of captions first
     RESEARCH_ONLY,
-    "word vectors from captions of Flickr30k, for non-commercial research and education",
+    "captions of Flickr30k, for non-commercial research and education",
     "other",
     "flickr30k-research-only",
     "https://shannon.cs.illinois.edu/DenotationGraph/",
+)
+VECTORS = replace(  # of pretrained word vectors, see `vsdemo.data.text.vectors`
+    OTHER_CAPTIONS, terms=f"word vectors from {OTHER_CAPTIONS.terms}"
 )
 POCKET = Licence(
     RESEARCH_ONLY,
@@ -127,6 +134,8 @@ def of(spec: Spec) -> Licence:
         licence = _join(licence, EVERYDAY)
     if spec.config.vectors != "learned":
         licence = _join(licence, VECTORS)
+    if spec.config.reads_other_captions:
+        licence = _join(licence, OTHER_CAPTIONS)
     for teacher in dict.fromkeys(part.teacher for part in (spec, *spec.members)):
         if teacher:
             taught = of(teacher)
@@ -148,7 +157,11 @@ def of_backbone(spec: Spec) -> Licence | None:
 
 
 def of_network(backbone: str) -> Licence:
-    """Return the terms of an image network."""
+    """Return the terms of an image network; if it was tuned with a model, those of the model."""
+    if backbone.startswith(TUNED):
+        with suppress(UserError):  # the checkpoint is missing
+            folder = checkpoint_names.find(backbone.removeprefix(TUNED))
+            return of(checkpoint.read_spec(folder))
     family = re.split("[:/]", backbone)[0]
     return BACKBONES.get(family, Licence("see its source", "the network's own terms"))
 

@@ -42,11 +42,7 @@ from vsdemo.models.objectives import Captions, Weight
 from vsdemo.models.scores import SCORES
 
 TunedMaterial = Annotated[Material, OneOf(("tuned_photos",))]
-WholeViews = Annotated[
-    str,
-    OneOf(("whole", "both")),
-    Field(description="Views of a photo: the whole frame, or that and its mirror image"),
-]
+WholeView = Annotated[str, OneOf(("whole",)), Field(description="View of a photo for search")]
 TextEpochs = Annotated[
     int,
     Field(
@@ -60,9 +56,18 @@ EndRate = Annotated[
     float,
     Field(ge=0, le=LARGE, description="Highest learning rate of the end of the image network"),
 ]
-EndStart = Annotated[
+FrozenEpochs = Annotated[
     int,
-    Field(ge=0, le=LARGE, description="Epochs with photos before the image network is trained too"),
+    Field(
+        ge=0,
+        le=LARGE,
+        description="Epochs after those without photos, in which the image network is not trained "
+        "yet",
+    ),
+]
+FrozenBatch = Annotated[
+    int,
+    Field(ge=2, le=LARGE, description="Photos of a batch in these epochs, with one caption each"),
 ]
 Corners = Annotated[
     bool, Field(description="Train on the four corners of each photo, not only on the whole frame")
@@ -82,27 +87,29 @@ Phrases = Annotated[
 class VsePhotosConfig(SymmetricConfig):
     """Our own recipe for photos and its training.
 
-    A batch has `batch_size` photos and `captions` sentences of each. The first `text_epochs` of
-    `epochs` are without photos.
+    The first `text_epochs` of `epochs` are without photos, and the image network is not trained in
+    the `frozen_epochs` after them. Then, a batch has `batch_size` photos and `captions` sentences
+    of each.
     """
 
     material: TunedMaterial = "tuned_photos"
-    crops: WholeViews = "both"
+    crops: WholeView = "whole"
     extra: NoExtraPhotos = "none"
     batch_size: BatchSize = 64
     captions: Captions = 5
     min_count: MinCount = 3
     text_epochs: TextEpochs = 4
-    epochs: Epochs = 30
+    frozen_epochs: FrozenEpochs = 24
+    frozen_batch: FrozenBatch = 128
+    epochs: Epochs = 42
     evaluate_every: EvaluateEvery = 2
     patience: Patience = 30
     optimizer: Optimizer = "adamw"
     learning_rate: LearningRate = 0.001
     end_rate: EndRate = 0.0003
-    end_start: EndStart = 2
-    warmup: Warmup = 200
+    warmup: Warmup = 50
     weight_decay: WeightDecay = 0.0001
-    average_decay: AverageDecay = 0.998
+    average_decay: AverageDecay = 0.99
     clip: Clip = 2.0
     dim: Dim = 2048
     word_dim: WordDim = 300
@@ -114,9 +121,14 @@ class VsePhotosConfig(SymmetricConfig):
     hub_bank: HubBank = 4000
 
     @property
+    def reads_other_captions(self) -> bool:
+        """Whether the text encoder also learns from captions of Flickr30k's other photos."""
+        return self.text_epochs > 0
+
+    @property
     def also_learns_from(self) -> str:
         """The captions of other photos, as a sentence."""
-        if not self.text_epochs:
+        if not self.reads_other_captions:
             return ""
         return (
             "Its text encoder learned first from captions of Flickr30k's photos that are not in "
@@ -147,7 +159,7 @@ def build(config: VsePhotosConfig, vocab: Vocab, features: int) -> DualEncoder:
     S and those of both parts; (7) the checkpoint has an average of the weights; (8) scores are
     corrected by hubs, which say how similar a photo is to captions in general, and a sentence to
     photos (`vsdemo.encoders.hubness`); in the loss they are 0. Search averages the vectors of the
-    whole photo and of its mirror image.
+    map that the last block reads and of its mirror image.
     """
     parts = 2 if config.bag_of_words else 1
     if config.dim % (2 * parts):

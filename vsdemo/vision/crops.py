@@ -30,17 +30,11 @@ class Frame(NamedTuple):
     y0: float = 0.0
     x1: float = 1.0
     y1: float = 1.0
-    is_mirrored: bool = False
 
 
 CORNER = 0.7  # width and height of a corner, as a fraction of those of the photo
 SIDES = ((0.0, CORNER), (1 - CORNER, 1.0))  # the first and the last part of a side
-CORNERS = [Frame(x0, y0, x1, y1, is_mirrored=y0 > 0) for y0, y1 in SIDES for x0, x1 in SIDES]
-FRAMES = {  # name of views -> what each shows
-    "whole": [Frame()],
-    "both": [Frame(), Frame(is_mirrored=True)],
-    "corners": CORNERS,
-}
+CORNERS = [Frame(x0, y0, x1, y1) for y0, y1 in SIDES for x0, x1 in SIDES]
 
 
 class Square(Enum):
@@ -175,21 +169,14 @@ def _whole(photo: Image.Image, spec: InputSpec) -> np.ndarray:
     return _squeeze(photo, spec.size, spec)
 
 
-def _both(photo: Image.Image, spec: InputSpec) -> np.ndarray:
-    """Squeeze the whole photo into a square and add its mirror image: (2, 3, size, size)."""
-    view = _whole(photo, spec)
-    return np.concatenate([view, view[..., ::-1]])
-
-
 def _corners(photo: Image.Image, spec: InputSpec) -> np.ndarray:
-    """Squeeze each corner into a square, the lower ones mirrored: (4, 3, size, size)."""
+    """Squeeze each corner into a square: (4, 3, size, size)."""
     width, height = photo.size
     side = (spec.size, spec.size)
     views = []
     for frame in CORNERS:
         box = (frame.x0 * width, frame.y0 * height, frame.x1 * width, frame.y1 * height)
-        view = _pixels(photo.resize(side, spec.resampling, box=box))
-        views.append(view[..., ::-1] if frame.is_mirrored else view)
+        views.append(_pixels(photo.resize(side, spec.resampling, box=box)))
     return np.concatenate(views)
 
 
@@ -228,7 +215,6 @@ VIEWS = {  # Vendrov 2016, section 4.2, has "ten"
     "mirror": Crops(views=2, vectors=1, squares=2, cut=_mirror),
     "ten": Crops(views=10, vectors=1, squares=10, cut=_ten),
     "whole": Crops(views=1, vectors=1, squares=1, cut=_whole),
-    "both": Crops(views=2, vectors=1, squares=2, cut=_both),
     "corners": Crops(views=4, vectors=1, squares=4, cut=_corners),
     "own": Crops(views=1, vectors=1, squares=1, cut=_own),
 }

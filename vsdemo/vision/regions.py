@@ -90,7 +90,7 @@ def in_frames(boxes: Tensor, frames: Tensor) -> Tensor:
 
     Args:
         boxes: (B, K, 4); zeros for missing ones.
-        frames: (B, 5), see `vsdemo.vision.crops.Frame`.
+        frames: (B, 5), see `vsdemo.vision.crops.Frame`; the last number is 1 for mirrored views.
 
     Returns:
         (B, K, 4), cut off at the edges of the view; zeros for those of which less than half is

@@ -6,6 +6,7 @@ import torch
 
 from tests.support.small_runs import preset_trainer, stopped_at
 from vsdemo import models
+from vsdemo.core.device import autocast
 from vsdemo.core.errors import UserError
 from vsdemo.core.sentences import Sentence
 from vsdemo.data import datasets
@@ -15,12 +16,20 @@ from vsdemo.models.scores import SCORES
 from vsdemo.training import preflight
 from vsdemo.training.materials import caption_pairs, phrase_table, tuned_photos
 from vsdemo.training.materials.photo_batches import PhotoBatch
-from vsdemo.training.materials.tuned_photos import TunedPhotos
+from vsdemo.training.materials.tuned_photos import FrozenBatch, TunedPhotos
+from vsdemo.vision.backbones import tuned
 from vsdemo.vision.backbones.families import DIFFERENCE
 
 SMALL = (
     *("backbone=pocket", "dim=16", "word_dim=8", "min_count=1", "batch_size=8", "captions=2"),
-    *("text_epochs=0", "epochs=3", "end_start=1", "evaluate_every=3", "dropout=0.1", "warmup=0"),
+    *(
+        "text_epochs=0",
+        "epochs=3",
+        "frozen_epochs=1",
+        "evaluate_every=3",
+        "dropout=0.1",
+        "warmup=0",
+    ),
     *("phrase_weight=0", "corners=false", "windows=false"),
     *("learning_rate=0.01", "end_rate=0.001", "average_decay=0.5"),
 )
@@ -177,12 +186,38 @@ def test_without_photos_only_the_text_encoder_is_trained(others, tmp_path):
     assert not any(name.startswith("image.") for name in changed)
 
 
-def test_learning_rate_rises_and_falls_again_with_photos(others, tmp_path):
+def test_learning_rate_rises_and_falls_in_each_part_of_the_training(others, tmp_path):
     run = trainer(tmp_path, "text_epochs=1", "warmup=1")
     rates = [run.material.begin_step(run.optimizer, step) for step in range(3 * EPOCH)]
-    assert rates[0] == rates[EPOCH] == max(rates)
-    assert rates[EPOCH - 1] < rates[0] / 2
-    assert rates[EPOCH:] == sorted(rates[EPOCH:], reverse=True)
+    for start in (0, EPOCH, 2 * EPOCH):
+        part = rates[start : start + EPOCH]
+        assert part[0] == max(rates)
+        assert part[-1] < part[0] / 2
+        assert part == sorted(part, reverse=True)
+
+
+def test_vectors_of_the_frozen_network_are_those_of_its_end(whole):
+    material = whole.material
+    batch = material.batches(0)[0]
+    assert isinstance(batch, FrozenBatch)
+    texts, photos, labels = material.embed(batch)
+    assert len(texts.x) == len(photos.x) == len(batch)
+    assert labels.owner.tolist() == [*range(len(batch))]
+    stems = material.photos[:3, 0].float()
+    with torch.no_grad(), autocast():
+        for own, maps in zip(material._vectors, (stems, stems.flip(-1)), strict=True):
+            expected = tuned.pool(material._frozen_end(maps)).relu()
+            expected = torch.nn.functional.normalize(expected.float(), dim=-1)
+            torch.testing.assert_close(own[:3].float(), expected, atol=0.01, rtol=0)
+
+
+def test_batches_over_vectors_have_each_photo_equally_often(tmp_path):
+    material = trainer(tmp_path, "frozen_batch=12").material
+    batches = material.batches(0)
+    assert [len(batch) for batch in batches] == [12] * EPOCH
+    first = np.concatenate([batch.photos for batch in batches[:2]])
+    assert sorted(first) == [*range(24)]
+    assert len(set(batches[2].photos)) == 12
 
 
 def test_training_stopped_without_photos_resumes(others, tmp_path):
@@ -204,16 +239,16 @@ def test_missing_captions_and_phrases_are_reported():
 
 
 def test_some_epochs_need_photos(tmp_path):
-    with pytest.raises(UserError, match="text_epochs=3 leaves no epochs with photos"):
+    with pytest.raises(UserError, match="set epochs to 5 or more"):
         trainer(tmp_path, "text_epochs=3")
 
 
 def test_corners_join_the_views_of_training(tmp_path):
     material = trainer(tmp_path, "corners=true").material
     plain = trainer(tmp_path / "plain").material
-    assert torch.equal(material.photos[:, :2], plain.photos)
-    assert material.photos.shape[1] == 6
-    assert material.dev_photos.shape[1] == 2
+    assert torch.equal(material.photos[:, :1], plain.photos)
+    assert material.photos.shape[1] == 5
+    assert material.dev_photos.shape[1:] == plain.photos.shape[2:]
     checks = material.requirements(material.config, "toy").checks
     assert any("(corners)" in check.message for check in checks)
 
@@ -267,7 +302,7 @@ def test_boxes_of_a_mirrored_view_are_mirrored(phrases, tmp_path, monkeypatch):
     )
     for number in range(4):
         material.embed(PhotoBatch(np.arange(8), (0, 0, number)))
-    stems = torch.cat([views.stems[:, 0] for views in seen])
+    stems = torch.cat([views.stems for views in seen])
     whole = torch.cat([material.photos[:8, 0]] * 4).float()
     is_mirrored = (stems != whole).flatten(1).any(1)
     boxes = torch.cat([views.boxes for views in seen])

@@ -98,18 +98,20 @@ def test_unchanged_end_is_the_frozen_network(tmp_path):
     with torch.no_grad():
         vector, spatial = network(pixels)
         torch.testing.assert_close(spatial, load_network(weights)(pixels)[1])
-    torch.testing.assert_close(vector, tuned.pool(spatial))
+        mirrored = network.end(network.stem(pixels).flip(-1))
+    expected = (tuned.pool(spatial).relu() + tuned.pool(mirrored).relu()) / 2
+    torch.testing.assert_close(vector, expected)
 
 
 def test_encoder_of_stems_embeds_as_the_tuned_network(photo, end, folder):
     torch.manual_seed(0)
     linear = LinearImage(2 * 512, 16).eval()
     network = Backbone(find_weights(f"{TUNED}{folder}"))
-    assert network.views(photo, "both").shape == (2, 3, SIDE, SIDE)
-    features = network.encode(network.views(photo, "both")[None])
+    assert network.views(photo, "whole").shape == (1, 3, SIDE, SIDE)
+    features = network.encode(network.views(photo, "whole")[None])
     base = Backbone(find_weights("pocket"))
-    stems = base.stems(base.large_views(photo, "both")[None])
-    assert stems.shape[:3] == (1, 2, 512)
+    stems = base.stems(base.large_views(photo, "whole")[None])[:, 0]
+    assert stems.shape[:2] == (1, 512)
     with torch.no_grad():
         encoder = TunedImage(end, linear).train().eval()
         expected, actual = (
@@ -128,11 +130,11 @@ def test_batch_norms_keep_their_statistics(end):
 def test_cache_keeps_stems(photo, own_home, tmp_path):
     file = tmp_path / "photo.png"
     photo.save(file)
-    cache = FeatureCache("pocket", "both")
+    cache = FeatureCache("pocket", "corners")
     stems = cache.get([file], kind=STEM)
-    assert stems.shape == (1, 2, 512, SIDE // 32, SIDE // 32)
+    assert stems.shape == (1, 4, 512, SIDE // 32, SIDE // 32)
     network = load_backbone(cache.weights)
-    expected = network.stems(network.large_views(photo, "both")[None])
+    expected = network.stems(network.large_views(photo, "corners")[None])
     torch.testing.assert_close(stems, expected.half())
     assert torch.equal(cache.get([file], kind=STEM), stems)
 

@@ -11,11 +11,13 @@ from typing import Any, cast
 
 import numpy as np
 import torch
+import torch.nn.functional as F
 from torch import Tensor, nn
 from torch.optim import Optimizer
+from tqdm import tqdm
 
 from vsdemo.core.config import Config
-from vsdemo.core.device import device
+from vsdemo.core.device import autocast, device
 from vsdemo.core.embeddings import Embeddings
 from vsdemo.core.errors import UserError
 from vsdemo.data.text.vocab import Vocab
@@ -25,7 +27,7 @@ from vsdemo.evaluation import phrases
 from vsdemo.models import checkpoint
 from vsdemo.models.contrast import PhotoLabels
 from vsdemo.models.vse_photos import VsePhotosConfig
-from vsdemo.training import optim, parts
+from vsdemo.training import distributed, optim, parts
 from vsdemo.training.materials import caption_pairs
 from vsdemo.training.materials.caption_pairs import PairBatch
 from vsdemo.training.materials.photo_batches import PhotoBatch, PhotoBatches, draw_texts
@@ -35,21 +37,28 @@ from vsdemo.training.requirements import Check, Requirements
 from vsdemo.training.size import Amounts
 from vsdemo.vision import regions
 from vsdemo.vision.backbones import load_backbone, most_features, tuned
-from vsdemo.vision.crops import CROPS, FRAMES
+from vsdemo.vision.crops import CORNERS, CROPS, Frame
 from vsdemo.vision.features import STEM, FeatureCache
 
 STEM_NUMBERS = 40_960  # that the end of DenseNet-169, or of Pocket, reads of a view
-CORNERS = "corners"  # name of the views
+CORNER_VIEWS = "corners"  # name of the views
+TEXTS = 128  # that are embedded at a time
+VIEWS = 64  # through the end of the network at a time, when it is frozen
 # What names of weights begin with in training.
 END, SCALE, IMAGE = "image.end.", "image.scale_regions.", "image.image."
+
+
+class FrozenBatch(PhotoBatch):
+    """Photos that are embedded by the vectors of the network before it is tuned."""
 
 
 class TunedPhotos(PhotoBatches):
     """Captions, and what the end of the image network reads of the views of their photos.
 
-    A batch has one view of each photo, drawn at random, and phrases that name its regions; photos
-    are measured with all views. The batches of the first `text_epochs` have two captions of each
-    photo instead, also of photos that are not at hand.
+    A batch has one view of each photo, drawn at random, and phrases that name its regions. The
+    batches of the first `text_epochs` have two captions of each photo instead, also of photos that
+    are not at hand; those of the `frozen_epochs` have one caption, and what the image network makes
+    of the whole photo, or of its mirror image, before it is tuned.
     """
 
     config: VsePhotosConfig
@@ -58,7 +67,7 @@ class TunedPhotos(PhotoBatches):
     @classmethod
     def _networks(cls, config: Config) -> list[tuple[str, str]]:
         assert isinstance(config, VsePhotosConfig)
-        corners = [(config.backbone, CORNERS)] if config.corners else []
+        corners = [(config.backbone, CORNER_VIEWS)] if config.corners else []
         return [*super()._networks(config), *corners]
 
     @classmethod
@@ -108,27 +117,30 @@ class TunedPhotos(PhotoBatches):
                 f"{self.preset} trains an image network, but {self.dataset} has features instead "
                 "of photos; choose another preset or data set."
             )
-        if self.config.text_epochs >= self.config.epochs:
+        *first, rest = self._lengths
+        if rest < 1:
             raise UserError(
-                f"text_epochs={self.config.text_epochs} leaves no epochs with photos; choose more "
-                "epochs."
+                f"text_epochs={first[0]} and frozen_epochs={first[1]} leave no epochs to train the "
+                f"image network; set epochs to {sum(first) + 1} or more."
             )
         for text in self._missing(self.config, self.dataset).values():
             raise UserError(text)
         self.others = caption_pairs.other_captions(self.dataset) if self.config.text_epochs else []
 
     def _hold(self, photos: Tensor) -> Tensor:
-        """Return features in half precision, on the CPU."""
-        return photos
+        """Return the stems of the whole photos, (P, S, h, w), in half precision, on the CPU."""
+        return photos[:, 0]
 
     def _read_photos(self) -> None:
         """Compute missing stems, those of the corners too."""
         super()._read_photos()
+        views = [cast(Tensor, self.photos)[:, None]]
         if self.config.corners:
-            corners = FeatureCache(self.config.backbone, CORNERS).get(
-                self.train_set.photos, self.features, keys=self.train_set.keys
+            corners = FeatureCache(self.config.backbone, CORNER_VIEWS)
+            views.append(
+                corners.get(self.train_set.photos, self.features, keys=self.train_set.keys)
             )
-            self.photos = torch.cat([self._stems, corners], dim=1)
+        self.photos = torch.cat(views, dim=1)
 
     @property
     def _stems(self) -> Tensor:
@@ -136,8 +148,8 @@ class TunedPhotos(PhotoBatches):
         return cast(Tensor, self.photos)
 
     def _measured(self, rows: Tensor) -> Tensor:
-        """Return the stems of views of photos with which search works, too."""
-        return self._stems[rows, : CROPS[self.config.crops].views]
+        """Return the stems of whole photos."""
+        return self._stems[rows, 0]
 
     def _count_features(self) -> int:
         with torch.no_grad():
@@ -150,8 +162,8 @@ class TunedPhotos(PhotoBatches):
         return end
 
     @staticmethod
-    def _on_device(stems: Tensor) -> Tensor:
-        return stems.to(device()).float()
+    def _on_device(features: Tensor) -> Tensor:
+        return features.to(device()).float()
 
     def _build_model(self, vocab: Vocab, features: int) -> None:
         """Set `vocab` and a new `model`, which encodes stems."""
@@ -172,9 +184,8 @@ class TunedPhotos(PhotoBatches):
 
     @cached_property
     def _frames(self) -> Tensor:
-        """What each view shows, (V, 5)."""
-        corners = FRAMES[CORNERS] if self.config.corners else []
-        return torch.tensor([*FRAMES[self.config.crops], *corners])
+        """What each view shows, (V, 4)."""
+        return torch.tensor([Frame(), *(CORNERS if self.config.corners else [])])
 
     @cached_property
     def _described(self) -> list[Sequence[int]]:
@@ -187,6 +198,30 @@ class TunedPhotos(PhotoBatches):
     def _image(self) -> TunedImage:
         return cast(TunedImage, self.model.image)
 
+    @cached_property
+    def _vectors(self) -> Tensor:
+        """Those of whole photos by the network before it is tuned, and of their mirror images.
+
+        (2, P, F).
+        """
+        whole = self._stems[:, 0]
+        vectors = torch.empty(2, len(whole), self.spec.features)
+        starts = range(0, len(whole), VIEWS)
+        for start in tqdm(starts, desc="vectors", unit="batch", disable=not distributed.is_main()):
+            rows = slice(start, start + VIEWS)
+            stems = self._on_device(whole[rows])
+            with torch.no_grad(), autocast():
+                for own, maps in zip(vectors, (stems, tuned.mirror(stems)), strict=True):
+                    computed = tuned.mean_vector(self._frozen_end(maps)).float()
+                    own[rows] = F.normalize(computed, dim=-1).cpu()
+        return vectors
+
+    @property
+    def _lengths(self) -> tuple[int, int, int]:
+        """Epochs without photos, those with the frozen network, and those that tune its end."""
+        first = self.config.text_epochs, self.config.frozen_epochs
+        return *first, self.config.epochs - sum(first)
+
     def optimizer(self) -> Optimizer:
         """Return a new optimizer of the model, whose end has a learning rate of its own."""
         factor = self.config.end_rate / self.config.learning_rate
@@ -194,27 +229,44 @@ class TunedPhotos(PhotoBatches):
 
     def begin_step(self, optimizer: Optimizer, step: int) -> float:
         """Set and return the learning rate of a step; freeze the end in the first epochs."""
-        epochs = self.config.text_epochs + self.config.end_start
-        self._image.end.requires_grad_(step >= epochs * self.steps_per_epoch)
+        is_frozen = step < sum(self._lengths[:2]) * self.steps_per_epoch
+        self._image.end.requires_grad_(not is_frozen)
         return super().begin_step(optimizer, step)
 
     def _scheduled(self, step: int) -> tuple[Config, int]:
-        """Let the learning rate rise and fall twice: without photos, and with them."""
-        epochs = self.config.text_epochs
-        start = epochs * self.steps_per_epoch
-        if step < start:
-            return self.config.model_copy(update={"epochs": epochs}), step
-        rest = self.config.epochs - epochs
-        return self.config.model_copy(update={"epochs": rest}), step - start
+        """Let the learning rate rise and fall in each of the three parts of the training."""
+        epoch, start = step // self.steps_per_epoch, 0
+        for epochs in self._lengths:
+            if epoch < start + epochs:
+                break
+            start += epochs
+        config = self.config.model_copy(update={"epochs": epochs})
+        return config, step - start * self.steps_per_epoch
 
     def batches(self, epoch: int, start: int = 0) -> Iterable[Any]:
         """Return the batches of an epoch from batch number `start` on."""
-        if epoch >= self.config.text_epochs:
+        text_epochs, frozen_epochs, _ = self._lengths
+        if epoch >= text_epochs + frozen_epochs:
             return super().batches(epoch, start)
-        batches = caption_pairs.batches(
+        if epoch >= text_epochs:
+            return self._frozen_batches(epoch)[start:]
+        return caption_pairs.batches(
             self._described, self.steps_per_epoch, self.config.seed, epoch
-        )
-        return batches[start:]
+        )[start:]
+
+    def _frozen_batches(self, epoch: int) -> list[FrozenBatch]:
+        """Return as many batches as other epochs have; each photo is once in every few of them."""
+        draw = np.random.default_rng((self.config.seed, epoch))
+        photos = [row for row, captions in enumerate(self.train_set.captions_of) if captions]
+        size = min(self.config.frozen_batch, len(photos))
+        count = len(photos) // size
+        rounds = -(-self.steps_per_epoch // count)
+        orders = [draw.permutation(photos)[: count * size] for _ in range(rounds)]
+        rows = np.concatenate(orders).reshape(-1, size)[: self.steps_per_epoch]
+        return [
+            FrozenBatch(batch, (self.config.seed, epoch, number))
+            for number, batch in enumerate(rows)
+        ]
 
     def embed(self, batch: Any) -> tuple[Embeddings, Embeddings, PhotoLabels]:
         """Return texts, photos with their regions, and which text describes what.
@@ -222,7 +274,13 @@ class TunedPhotos(PhotoBatches):
         For a `PairBatch`, these are one caption of each photo, another one, and their place.
         """
         draw = np.random.default_rng(batch.seed)
-        return (self._embed_pairs if isinstance(batch, PairBatch) else self._embed)(batch, draw)
+        match batch:
+            case PairBatch():
+                return self._embed_pairs(batch, draw)
+            case FrozenBatch():
+                return self._embed_frozen(batch, draw)
+            case _:
+                return self._embed(batch, draw)
 
     def _embed_pairs(
         self, batch: PairBatch, draw: np.random.Generator
@@ -232,31 +290,56 @@ class TunedPhotos(PhotoBatches):
         count = len(batch)
         return both[:count], both[count:], PhotoLabels(torch.arange(count, device=device()))
 
+    def _draw(
+        self, batch: PhotoBatch, captions: int, draw: np.random.Generator
+    ) -> tuple[np.ndarray, PhotoLabels, Tensor]:
+        """Return captions, whose they are, and which photos are mirrored, (B,) 0 or 1."""
+        own = [self.train_set.captions_of[photo] for photo in batch.photos]
+        texts, owner = draw_texts(own, captions, draw)
+        labels = PhotoLabels(torch.from_numpy(owner).to(device()))
+        return texts, labels, torch.from_numpy(draw.integers(2, size=len(batch)))
+
+    def _embed_frozen(
+        self, batch: PhotoBatch, draw: np.random.Generator
+    ) -> tuple[Embeddings, Embeddings, PhotoLabels]:
+        texts, labels, is_mirrored = self._draw(batch, 1, draw)
+        vectors = self._on_device(self._vectors[is_mirrored, torch.from_numpy(batch.photos)])
+        photos = parts.embed_photos(self._image.image, vectors, self.config.chunk)
+        return self._embed_texts(texts), photos, labels
+
     def _embed(
         self, batch: PhotoBatch, draw: np.random.Generator
     ) -> tuple[Embeddings, Embeddings, PhotoLabels]:
-        own = [self.train_set.captions_of[photo] for photo in batch.photos]
-        texts, owner = draw_texts(own, self.config.captions, draw)
-        labels = PhotoLabels(torch.from_numpy(owner).to(device()))
+        texts, labels, is_mirrored = self._draw(batch, self.config.captions, draw)
         views = torch.from_numpy(draw.integers(self._stems.shape[1], size=len(batch)))
         stems = self._stems[torch.from_numpy(batch.photos), views]
+        turned = is_mirrored.bool()
+        stems[turned] = tuned.mirror(stems[turned])
         boxes = None
         if self._phrases:
             drawn = self._phrases.draw(batch.photos, self.config.phrases, draw)
             texts = np.concatenate(
                 [texts, len(self.captions) - len(self._phrases.texts) + drawn.texts]
             )
-            boxes = regions.in_frames(drawn.boxes, self._frames[views]).to(device())
+            frames = torch.cat([self._frames[views], is_mirrored[:, None]], 1)
+            boxes = regions.in_frames(drawn.boxes, frames).to(device())
             labels = PhotoLabels(
                 labels.owner, *(t.to(device()) for t in (drawn.places, drawn.unknown))
             )
-        photos = Views(self._on_device(stems[:, None]), boxes)
+        photos = Views(self._on_device(stems), boxes)
         embedded = parts.embed_photos(self._image, photos, self.config.chunk)
         return self._embed_texts(texts), embedded, labels
 
     def _embed_texts(self, rows: np.ndarray) -> Embeddings:
-        inputs = [self.captions[row] for row in rows]
-        return parts.embed_texts(self.model.text, inputs, self.config.chunk)
+        """Embed texts, those of similar length together, as they are filled up to one length."""
+        order = np.argsort([len(self.captions[row]) for row in rows], kind="stable")
+        embedded = [
+            parts.embed_texts(
+                self.model.text, [self.captions[row] for row in some], self.config.chunk
+            )
+            for some in np.array_split(rows[order], -(-len(rows) // TEXTS))
+        ]
+        return Embeddings.place(embedded, torch.from_numpy(order))
 
     def save(self, folder: Path, model: nn.Module, *, atomic: bool = False) -> None:
         """Write a checkpoint of the model and of the difference of its image network."""

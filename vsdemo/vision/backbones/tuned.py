@@ -29,7 +29,8 @@ BASE, HASH = "base", "base_hash"  # metadata of the file
 class Tuned(Network):
     """A network with a tuned end: pixels (B, 3, H, W) to a vector (B, 2 C) and a map.
 
-    The vector is the mean and the maximum of the last map (B, C, h, w) over its places.
+    The vector is the mean and the maximum of the last map (B, C, h, w) over its places, averaged
+    with those of the mirror image of what the end reads.
 
     Attributes:
         stem: The part that stays frozen.
@@ -74,8 +75,19 @@ class Tuned(Network):
 
     def forward(self, pixels: Tensor) -> tuple[Tensor, Tensor]:
         """Compute the vector and the last map."""
-        spatial: Tensor = self.end(self.stem(pixels))
-        return pool(spatial), spatial
+        stems = self.stem(pixels)
+        spatial: Tensor = self.end(stems)
+        return mean_vector(spatial, self.end(mirror(stems))), spatial
+
+
+def mirror(maps: Tensor) -> Tensor:
+    """Return the mirror images of maps, (..., w)."""
+    return maps.flip(-1)
+
+
+def mean_vector(*maps: Tensor) -> Tensor:
+    """Return the mean of the vectors of one or more maps of the same photos, (B, 2 C)."""
+    return torch.stack([pool(spatial).relu() for spatial in maps]).mean(0)
 
 
 def pool(spatial: Tensor) -> Tensor:
