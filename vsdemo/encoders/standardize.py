@@ -10,6 +10,7 @@ from torch import Tensor, nn
 
 EPS = 1e-14  # added to variances, as is EARLIER_EPS in older checkpoints
 EARLIER_EPS = 1e-5
+MOMENTUM = 0.1
 LIMIT = 20.0  # of scaled features; in a batch of 128, none is larger than 11.3
 
 
@@ -28,6 +29,7 @@ class Standardize(nn.Module):
         running_mean: Moving average of the means of batches, (F,).
         running_var: That of their variances.
         eps: Number that is added to variances.
+        momentum: Weight of a new batch in the moving averages, which start with the first batch.
 
     Args:
         features: Length F of a feature vector.
@@ -41,6 +43,8 @@ class Standardize(nn.Module):
         self.register_buffer("running_mean", torch.zeros(features))
         self.register_buffer("running_var", torch.ones(features))
         self.eps = EPS
+        self.momentum = MOMENTUM
+        self._is_new = True
         self._observed: tuple[Tensor, Tensor] | None = None
 
     def _load_from_state_dict(self, state_dict: Any, prefix: str, *args: Any) -> None:
@@ -48,6 +52,7 @@ class Standardize(nn.Module):
         if state_dict.pop(f"{prefix}num_batches_tracked", None) is not None:
             name = f"{prefix}running_var"
             state_dict[name] = state_dict[name] + (EARLIER_EPS - EPS)
+        self._is_new = False
         super()._load_from_state_dict(state_dict, prefix, *args)
 
     def observe(self, batch: Tensor) -> None:
@@ -64,8 +69,10 @@ class Standardize(nn.Module):
         return scaled.clamp(-LIMIT, LIMIT)
 
     def _scale(self, batch: Tensor) -> Tensor:
+        momentum = 1.0 if self._is_new else self.momentum
+        self._is_new &= not self.training
         mean, variance = self.running_mean, self.running_var
-        return F.batch_norm(batch, mean, variance, training=self.training, eps=self.eps)
+        return F.batch_norm(batch, mean, variance, None, None, self.training, momentum, self.eps)
 
 
 class Unscaled(nn.Identity):
