@@ -118,4 +118,4 @@ def test_regions_do_not_change_how_photos_are_scaled():
     stems, boxes = torch.rand(5, 4, HEIGHT, WIDTH), torch.rand(5, 3, 4).sort(-1).values
     plain(Views(stems, boxes))
     mean = F.normalize(pool(stems), dim=-1).mean(0)
-    torch.testing.assert_close(plain.image.standardize.running_mean, mean)
+    torch.testing.assert_close(plain.image.standardize.running_mean, 0.1 * mean)

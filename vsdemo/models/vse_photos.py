@@ -34,6 +34,7 @@ from vsdemo.encoders.gru import WordGRU
 from vsdemo.encoders.heads import Head
 from vsdemo.encoders.image import LinearImage
 from vsdemo.encoders.several import SideBySide
+from vsdemo.encoders.standardize import SMALL_EPS
 from vsdemo.models.contrast import Contrast
 from vsdemo.models.dual_encoder import DualEncoder
 from vsdemo.models.hubness import correct_hubs
@@ -99,9 +100,9 @@ class VsePhotosConfig(SymmetricConfig):
     captions: Captions = 5
     min_count: MinCount = 3
     text_epochs: TextEpochs = 4
-    frozen_epochs: FrozenEpochs = 24
+    frozen_epochs: FrozenEpochs = 12
     frozen_batch: FrozenBatch = 128
-    epochs: Epochs = 42
+    epochs: Epochs = 30
     evaluate_every: EvaluateEvery = 2
     patience: Patience = 30
     optimizer: Optimizer = "adamw"
@@ -151,15 +152,15 @@ def build(config: VsePhotosConfig, vocab: Vocab, features: int) -> DualEncoder:
     block of the image network is frozen, so that what that block reads is computed once.
 
     Departures: (1) first, the text encoder learns to recognise two captions of one photo, S(s, s'),
-    also those of photos that are not at hand; (2) the last block of the image network is trained
-    too, in small steps, with the statistics of its batch norms kept; (3) it sees a random part of
-    the whole photo, or of one of its corners, also mirrored; (4) phrases of the captions are
-    compared with the regions that they name, too, with v = [mean, max] of the map over the region;
-    (5) the captions of a photo are not each other's negatives; (6) the loss is the mean of that of
-    S and those of both parts; (7) the checkpoint has an average of the weights; (8) scores are
-    corrected by hubs, which say how similar a photo is to captions in general, and a sentence to
-    photos (`vsdemo.encoders.hubness`); in the loss they are 0. Search averages the vectors of the
-    map that the last block reads and of its mirror image.
+    also those of photos that are not at hand; then f and g learn while the image network is frozen;
+    (2) only then, its last block is trained too, in small steps, with the statistics of its batch
+    norms kept; (3) it sees a random part of the whole photo, or of one of its corners, also
+    mirrored; (4) phrases of the captions are compared with the regions that they name, too, with
+    v = [mean, max] of the map over the region; (5) the captions of a photo are not each other's
+    negatives; (6) the loss is the mean of that of S and those of both parts; (7) the checkpoint has
+    an average of the weights; (8) scores are corrected by hubs, which say how similar a photo is to
+    captions in general, and a sentence to photos (`vsdemo.encoders.hubness`); in the loss they are
+    0. Search averages the vectors of the map that the last block reads and of its mirror image.
     """
     parts = 2 if config.bag_of_words else 1
     if config.dim % (2 * parts):
@@ -173,6 +174,7 @@ def build(config: VsePhotosConfig, vocab: Vocab, features: int) -> DualEncoder:
         head=Head(parts=parts),
         dropout=config.dropout,
         standardize=config.standardize,
+        eps=SMALL_EPS,
     )
     text = _text_encoder(config, vocab, config.dim // parts)
     objective = Contrast(config.phrase_weight, parts=parts)
