@@ -184,7 +184,7 @@ class _Beginning:
 class FeatureCache:
     """The features of one backbone and one value of the setting `crops`, in VSDEMO_HOME/features.
 
-    There are three kinds of features, kept in half precision:
+    There are three kinds of features, kept in half precision, or in that of the network:
 
     - `VECTOR`: the L2-normalised mean over the views, (D,), or that of each region, (K, D), zeros
       for a missing region.

@@ -97,6 +97,7 @@ def test_checkpoint_embeds_as_the_trained_model(whole):
     dev = whole.material.dev_set
     features = checkpoint.feature_cache(spec).get(dev.photos)
     assert features.shape[1] == spec.features == 1024
+    assert features.dtype == torch.float32  # small features count
     expected = whole.evaluated.eval().encode_image(whole.material.dev_photos).x
     cosines = torch.nn.functional.cosine_similarity(model.encode_image(features).x, expected)
     assert cosines.min() > 0.98  # 8 bits, half precision

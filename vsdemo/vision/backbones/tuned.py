@@ -43,6 +43,8 @@ class Tuned(Network):
         UserError: The network has no end that can be tuned.
     """
 
+    precision = torch.float32  # half of a DenseNet's features are too small for half precision
+
     def __init__(self, base: Network) -> None:
         super().__init__()
         self.spec = replace(base.spec, size=LARGE_SIDE)
