@@ -209,7 +209,7 @@ def test_vectors_of_the_frozen_network_are_those_of_its_end(whole):
         for own, maps in zip(material._vectors, (stems, stems.flip(-1)), strict=True):
             expected = tuned.pool(material._frozen_end(maps)).relu()
             expected = torch.nn.functional.normalize(expected.float(), dim=-1)
-            torch.testing.assert_close(own[:3].float(), expected, atol=0.01, rtol=0)
+            torch.testing.assert_close(own[:3], expected, atol=0.01, rtol=0)
 
 
 def test_batches_over_vectors_have_each_photo_equally_often(tmp_path):

@@ -46,11 +46,15 @@ class PhotoBatches(Photos):
     def _epoch(self, epoch: int) -> Sequence[Tensor]:
         """Return rows of photos."""
         draw = torch.Generator().manual_seed(self.config.seed * 1_000_003 + epoch)
-        described = [row for row, captions in enumerate(self.train_set.captions_of) if captions]
-        chosen = torch.tensor(described)[torch.randperm(len(described), generator=draw)]
+        photos = self._photos_with_captions
+        chosen = torch.tensor(photos)[torch.randperm(len(photos), generator=draw)]
         if len(chosen) > self.config.batch_size:
             chosen = chosen[: len(chosen) - len(chosen) % self.config.batch_size]
         return list(chosen.split(self.config.batch_size))
+
+    @property
+    def _photos_with_captions(self) -> list[int]:
+        return [row for row, captions in enumerate(self.train_set.captions_of) if captions]
 
     def loss(self, *embedded: Any, progress: float) -> dict[str, Tensor]:
         """Return the loss of the model's objective, and its parts."""

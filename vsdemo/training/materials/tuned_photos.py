@@ -257,7 +257,7 @@ class TunedPhotos(PhotoBatches):
     def _frozen_batches(self, epoch: int) -> list[FrozenBatch]:
         """Return as many batches as other epochs have; each photo is once in every few of them."""
         draw = np.random.default_rng((self.config.seed, epoch))
-        photos = [row for row, captions in enumerate(self.train_set.captions_of) if captions]
+        photos = self._photos_with_captions
         size = min(self.config.frozen_batch, len(photos))
         count = len(photos) // size
         rounds = -(-self.steps_per_epoch // count)
