@@ -49,6 +49,29 @@ def test_parts_of_photos_are_read_in_training_only(maps):
     assert any(not torch.equal(encoder(photos).x, encoder(photos).x) for _ in range(5))
 
 
+def test_features_keep_the_scale_of_whole_photos():
+    torch.manual_seed(0)
+    stems = torch.rand(70, 4, 3, 5) ** torch.tensor([1.0, 2.0, 3.0, 4.0]).view(4, 1, 1)
+    encoder = TunedImage(nn.Identity(), LinearImage(8, 6, standardize=True), windows=True)
+    encoder.measure_scale(stems)
+    encoder.train()
+    encoder(Views(stems))
+    features = F.normalize(pool(stems), dim=-1)
+    scaled = encoder.image.standardize(features)
+    torch.testing.assert_close(scaled.mean(0), torch.zeros(8), atol=1e-4, rtol=0)
+    torch.testing.assert_close(scaled.std(0), torch.ones(8), atol=1e-2, rtol=0)
+
+
+def test_trained_parts_of_the_end_are_its_convolutions():
+    end = nn.Sequential(nn.Conv2d(4, 4, 1), nn.BatchNorm2d(4))
+    encoder = TunedImage(end, LinearImage(8, 6))
+    trained = []
+    for is_tuned in (False, True):
+        encoder.tune(is_tuned)
+        trained.append({name for name, weight in end.named_parameters() if weight.requires_grad})
+    assert trained == [set(), {"0.weight"}]
+
+
 def test_boxes_follow_the_windows(maps):
     """A box around a place of the map is around the same place of its part, or missing."""
     row, column = 3, 2
@@ -110,12 +133,3 @@ def test_photos_come_with_their_regions():
     assert (with_regions.x[1, 2] == 0).all()
     alone = encoder(Views(stems, torch.zeros(2, 1, 4)))
     torch.testing.assert_close(alone.x[:, 0], photos)
-
-
-def test_regions_do_not_change_how_photos_are_scaled():
-    torch.manual_seed(0)
-    plain = TunedImage(nn.Identity(), LinearImage(8, 6, standardize=True)).train()
-    stems, boxes = torch.rand(5, 4, HEIGHT, WIDTH), torch.rand(5, 3, 4).sort(-1).values
-    plain(Views(stems, boxes))
-    mean = F.normalize(pool(stems), dim=-1).mean(0)
-    torch.testing.assert_close(plain.image.standardize.running_mean, 0.1 * mean)

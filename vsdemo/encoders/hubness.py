@@ -65,11 +65,12 @@ class HubHead(nn.Module):
         """Take the bank, (K, D), and c from vectors of items of the same kind as x, (N, D)."""
         with torch.autocast(bank.device.type, enabled=False):
             center = bank.mean(0)
-            _, _, axes = torch.linalg.svd(bank - center, full_matrices=False)
-            axes = axes[: len(self.axes)]
+            differences = bank - center
+            _, directions = torch.linalg.eigh(differences.T @ differences)  # columns
+            axes = directions[:, -len(self.axes) :].T  # the last differ most
             self.center.copy_(center)
             self.axes.copy_(axes)
-            self.bank.copy_((bank - center) @ axes.T)
+            self.bank.copy_(differences @ axes.T)
         self.mean.copy_(self._similarity(same.to(self.bank)).mean())
 
 

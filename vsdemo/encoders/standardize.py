@@ -39,6 +39,14 @@ class Standardize(nn.BatchNorm1d):
         variance, mean = torch.var_mean(batch, dim=0, correction=0)
         self._observed = mean, variance
 
+    def measure(self, features: Tensor) -> None:
+        """Take the mean and variance of all photos from the features of many, (N, F)."""
+        assert self.running_mean is not None
+        assert self.running_var is not None
+        variance, mean = torch.var_mean(features, dim=0)
+        self.running_mean.copy_(mean)
+        self.running_var.copy_(variance)
+
     def forward(self, batch: Tensor) -> Tensor:
         """Scale features (N, F)."""
         if self._observed is None or not self.training:
@@ -52,6 +60,9 @@ class Unscaled(nn.Identity):
 
     def observe(self, batch: Tensor) -> None:
         """Do nothing, as the features of a photo do not depend on others."""
+
+    def measure(self, features: Tensor) -> None:
+        """Do nothing, as in `observe`."""
 
 
 def standardization(

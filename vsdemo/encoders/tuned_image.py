@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -19,6 +18,7 @@ from vsdemo.vision.backbones.tuned import mean_vector, mirror, pool_regions
 from vsdemo.vision.regions import in_frames
 
 LEAST = 0.6  # of the side of a map, in a random part of it
+AT_A_TIME = 64  # photos whose features are measured
 
 
 @dataclass(frozen=True)
@@ -51,13 +51,13 @@ class TunedImage(Encoder):
     """The end of an image network, and an encoder of its vectors: (N, S, h, w) -> (N, D).
 
     It computes what the encoder would compute of the features of the tuned network, see
-    `vsdemo.vision.backbones.tuned.Tuned`; in training without the mirror images. The statistics of
-    batch norms are kept.
+    `vsdemo.vision.backbones.tuned.Tuned`; in training without the mirror images. Batch norms are
+    kept as they are, and features keep the scale that `measure_scale` has found, so that random
+    parts of photos are scaled like whole ones.
 
     Attributes:
         end: The end of the network, (B, S, h, w) -> (B, C, h', w').
         image: The encoder, (N, 2 C) -> (N, D).
-        scale_regions: What scales the features of regions, instead of the encoder's own layer.
 
     Args:
         end: As the attribute.
@@ -71,14 +71,23 @@ class TunedImage(Encoder):
     def __init__(self, end: nn.Module, image: LinearImage, *, windows: bool = False) -> None:
         super().__init__()
         self.end, self.image, self.dim = end, image, image.dim
-        self.scale_regions = copy.deepcopy(image.standardize)
         self.windows = windows
 
     def train(self, mode: bool = True) -> Self:  # noqa: FBT001, FBT002 -- as nn.Module has it
-        """Set the mode of the encoder; the end is always in evaluation mode."""
+        """Set the mode; batch norms and the scale of features always are in evaluation mode."""
         super().train(mode)
         self.end.eval()
+        self.image.standardize.eval()
         return self
+
+    def tune(self, is_tuned: bool) -> None:  # noqa: FBT001 -- as nn.Module.requires_grad_ has it
+        """Let the weights of the end's convolutions be trained, or freeze the whole end.
+
+        Batch norms are never trained: for half of a DenseNet's features, their weights are below
+        1e-3, and a single step of Adam could turn such a feature around.
+        """
+        for parameter in self.end.parameters():
+            parameter.requires_grad_(is_tuned and parameter.dim() > 1)
 
     def prepare(self, items: Tensor) -> list[Tensor]:
         """Split stems (N, S, h, w) into those of each photo."""
@@ -97,12 +106,15 @@ class TunedImage(Encoder):
         return Views(stems)
 
     @torch.no_grad()
-    def observe(self, batch: Views) -> None:
-        """Let the encoder take the statistics of a whole batch."""
-        photos, regions, _ = self._vectors(batch)
-        self.image.observe(photos)
-        if len(regions):
-            self.scale_regions.observe(regions)
+    def measure_scale(self, stems: Tensor) -> None:
+        """Scale features to mean 0 and variance 1 over these photos from now on.
+
+        Args:
+            stems: Of whole photos, (N, S, h, w).
+        """
+        device = next(self.parameters()).device
+        views = [Views(part.to(device).float()) for part in stems.split(AT_A_TIME)]
+        self.image.standardize.measure(torch.cat([self._vectors(view)[0] for view in views]))
 
     def _vectors(self, batch: Views) -> tuple[Tensor, Tensor, Tensor]:
         """Return the features of photos, (B, 2 C), of R regions, (R, 2 C), and which are there.
@@ -130,7 +142,7 @@ class TunedImage(Encoder):
             return photos
         x = photos.x.new_zeros(*is_there.shape, self.dim)
         if len(regions):
-            x[is_there] = self.image.project(self.scale_regions(regions))
+            x[is_there] = self.image.project(self.image.standardize(regions))
         mask = torch.cat([torch.ones_like(is_there[:, :1]), is_there], 1)
         return Embeddings(torch.cat([photos.x[:, None], x], 1), mask)
 

@@ -12,6 +12,7 @@ from vsdemo.core.config import (
     BatchSize,
     Clip,
     Dim,
+    Dropout,
     Epochs,
     EvaluateEvery,
     HubBank,
@@ -56,6 +57,9 @@ TextEpochs = Annotated[
 EndRate = Annotated[
     float,
     Field(ge=0, le=LARGE, description="Highest learning rate of the end of the image network"),
+]
+EndDropout = Annotated[
+    Dropout, Field(description="`dropout` while the end of the image network is trained")
 ]
 FrozenEpochs = Annotated[
     int,
@@ -107,7 +111,8 @@ class VsePhotosConfig(SymmetricConfig):
     patience: Patience = 30
     optimizer: Optimizer = "adamw"
     learning_rate: LearningRate = 0.001
-    end_rate: EndRate = 0.0003
+    end_rate: EndRate = 0.0006
+    end_dropout: EndDropout = 0.5
     warmup: Warmup = 50
     weight_decay: WeightDecay = 0.0001
     average_decay: AverageDecay = 0.99
@@ -153,14 +158,15 @@ def build(config: VsePhotosConfig, vocab: Vocab, features: int) -> DualEncoder:
 
     Departures: (1) first, the text encoder learns to recognise two captions of one photo, S(s, s'),
     also those of photos that are not at hand; then f and g learn while the image network is frozen;
-    (2) only then, its last block is trained too, in small steps, with the statistics of its batch
-    norms kept; (3) it sees a random part of the whole photo, or of one of its corners, also
-    mirrored; (4) phrases of the captions are compared with the regions that they name, too, with
-    v = [mean, max] of the map over the region; (5) the captions of a photo are not each other's
-    negatives; (6) the loss is the mean of that of S and those of both parts; (7) the checkpoint has
-    an average of the weights; (8) scores are corrected by hubs, which say how similar a photo is to
-    captions in general, and a sentence to photos (`vsdemo.encoders.hubness`); in the loss they are
-    0. Search averages the vectors of the map that the last block reads and of its mirror image.
+    (2) only then, its last block is trained too, in small steps and with more dropout; its batch
+    norms, and the scale of its features, are kept; (3) it sees a random part of the whole photo, or
+    of one of its corners, also mirrored; (4) phrases of the captions are compared with the regions
+    that they name, too, with v = [mean, max] of the map over the region; (5) the captions of a
+    photo are not each other's negatives; (6) the loss is the mean of that of S and those of both
+    parts; (7) the checkpoint has an average of the weights; (8) scores are corrected by hubs, which
+    say how similar a photo is to captions in general, and a sentence to photos
+    (`vsdemo.encoders.hubness`); in the loss they are 0. Search averages the vectors of the map that
+    the last block reads and of its mirror image.
     """
     parts = 2 if config.bag_of_words else 1
     if config.dim % (2 * parts):

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import torch
+from torch import nn
 
 from tests.support.small_runs import preset_trainer, stopped_at
 from vsdemo import models
@@ -28,6 +29,7 @@ SMALL = (
         "frozen_epochs=1",
         "evaluate_every=3",
         "dropout=0.1",
+        "end_dropout=0.1",
         "warmup=0",
     ),
     *("phrase_weight=0", "corners=false", "windows=false"),
@@ -73,6 +75,24 @@ def test_end_is_frozen_in_the_first_epochs(tmp_path):
 def test_end_is_trained_then(whole):
     frozen = torch.cat([p.flatten() for p in whole.material._frozen_end.parameters()])
     assert not torch.equal(end_weights(whole), frozen)
+
+
+def test_batch_norms_of_the_end_are_kept(whole):
+    frozen = dict(whole.material._frozen_end.named_parameters())
+    weights = dict(whole.model.image.end.named_parameters())
+    changed = {name for name in frozen if not torch.equal(frozen[name], weights[name])}
+    convolutions = {name for name, weight in frozen.items() if weight.dim() == 4}
+    assert convolutions
+    assert changed == convolutions
+
+
+def test_dropout_changes_when_the_end_is_trained(tmp_path):
+    run = trainer(tmp_path, "dropout=0.2", "end_dropout=0.6")
+    rates = []
+    for step in range(3 * EPOCH):
+        run.material.begin_step(run.optimizer, step)
+        rates.append({m.p for m in run.model.modules() if isinstance(m, nn.Dropout)})
+    assert rates == [{0.2}] * EPOCH + [{0.6}] * 2 * EPOCH
 
 
 def test_the_end_has_its_own_learning_rate(whole):
@@ -242,6 +262,22 @@ def test_missing_captions_and_phrases_are_reported():
 def test_some_epochs_need_photos(tmp_path):
     with pytest.raises(UserError, match="set epochs to 5 or more"):
         trainer(tmp_path, "text_epochs=3")
+
+
+def test_chunks_give_the_gradients_of_the_whole_batch(tmp_path):
+    """Also those of the end, as the scale of features does not depend on the batch."""
+    settings = ("frozen_epochs=0", "dropout=0", "end_dropout=0", "phrase_weight=0")
+    gradients = []
+    for chunk in (0, 3):
+        run = trainer(tmp_path / str(chunk), *settings, f"chunk={chunk}")
+        run.material.begin_step(run.optimizer, 0)
+        run.model.train()
+        (batch, *_) = run.material.batches(0)
+        run.material.loss(*run.material.embed(batch), progress=0.0)["loss"].backward()
+        gradients.append([p.grad for p in run.model.parameters() if p.grad is not None])
+    assert len(gradients[0]) > 3
+    for whole, parts in zip(*gradients, strict=True):
+        torch.testing.assert_close(parts, whole, rtol=1e-3, atol=1e-5)
 
 
 def test_corners_join_the_views_of_training(tmp_path):

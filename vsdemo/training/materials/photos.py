@@ -293,17 +293,17 @@ class Photos(Pairs):
 
     def _sample(self, captions: int, photos: int) -> tuple[list[Sentence], Tensor]:
         """Return captions, and features of photos, from all over the training set."""
-        rows = _spread(len(self.train_set.captions), captions).tolist()
+        rows = spread(len(self.train_set.captions), captions).tolist()
         sentences = [Sentence(self.train_set.captions[row]) for row in rows]
-        return sentences, self._measured(_spread(len(self.photos), photos))
+        return sentences, self._measured(spread(len(self.photos), photos))
 
     def _measured(self, rows: Tensor) -> Tensor:
         """Return features of photos as `measure` embeds them, on the CPU."""
         return self.photos[rows].cpu()
 
 
-def _spread(items: int, count: int) -> Tensor:
-    """Return `count` rows at equal distances, (count,)."""
+def spread(items: int, count: int) -> Tensor:
+    """Return `count` rows at equal distances, (count,); some repeatedly if there are fewer."""
     return torch.linspace(0, items - 1, count).long()
 
 

@@ -31,7 +31,7 @@ from vsdemo.training import distributed, optim, parts
 from vsdemo.training.materials import caption_pairs
 from vsdemo.training.materials.caption_pairs import PairBatch
 from vsdemo.training.materials.photo_batches import PhotoBatch, PhotoBatches, draw_texts
-from vsdemo.training.materials.photos import FEATURE_SIZE
+from vsdemo.training.materials.photos import FEATURE_SIZE, spread
 from vsdemo.training.materials.phrase_table import PhraseTable
 from vsdemo.training.requirements import Check, Requirements
 from vsdemo.training.size import Amounts
@@ -43,9 +43,10 @@ from vsdemo.vision.features import STEM, FeatureCache
 STEM_NUMBERS = 40_960  # that the end of DenseNet-169, or of Pocket, reads of a view
 CORNER_VIEWS = "corners"  # name of the views
 TEXTS = 128  # that are embedded at a time
+SCALE_PHOTOS = 1000  # by which the features are scaled
 VIEWS = 64  # through the end of the network at a time, when it is frozen
 # What names of weights begin with in training.
-END, SCALE, IMAGE = "image.end.", "image.scale_regions.", "image.image."
+END, IMAGE = "image.end.", "image.image."
 
 
 class FrozenBatch(PhotoBatch):
@@ -171,6 +172,8 @@ class TunedPhotos(PhotoBatches):
         end = copy.deepcopy(self._frozen_end).requires_grad_(True)
         assert isinstance(self.model.image, LinearImage)
         self.model.image = TunedImage(end, self.model.image, windows=self.config.windows)
+        with autocast():
+            self._image.measure_scale(self._measured(spread(len(self._stems), SCALE_PHOTOS)))
 
     def _texts(self) -> Sequence[str]:
         """Return the captions, those of photos that are not at hand, and phrases."""
@@ -228,9 +231,12 @@ class TunedPhotos(PhotoBatches):
         return optim.build(self.config, self.model, slow=self._image.end, factor=factor)
 
     def begin_step(self, optimizer: Optimizer, step: int) -> float:
-        """Set and return the learning rate of a step; freeze the end in the first epochs."""
-        is_frozen = step < sum(self._lengths[:2]) * self.steps_per_epoch
-        self._image.end.requires_grad_(not is_frozen)
+        """Set and return the learning rate of a step, and dropout; freeze the end at first."""
+        is_tuned = step >= sum(self._lengths[:2]) * self.steps_per_epoch
+        self._image.tune(is_tuned)
+        for module in self.model.modules():
+            if isinstance(module, nn.Dropout):
+                module.p = self.config.end_dropout if is_tuned else self.config.dropout
         return super().begin_step(optimizer, step)
 
     def _scheduled(self, step: int) -> tuple[Config, int]:
@@ -355,5 +361,5 @@ def _without_end(state: Mapping[str, Tensor]) -> dict[str, Tensor]:
     return {
         name.replace(IMAGE, "image."): tensor
         for name, tensor in state.items()
-        if not name.startswith((END, SCALE))
+        if not name.startswith(END)
     }
