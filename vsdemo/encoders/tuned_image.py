@@ -18,7 +18,6 @@ from vsdemo.vision.backbones.tuned import mean_vector, mirror, pool_regions
 from vsdemo.vision.regions import in_frames
 
 LEAST = 0.6  # of the side of a map, in a random part of it
-AT_A_TIME = 64  # photos whose features are measured
 
 
 @dataclass(frozen=True)
@@ -52,8 +51,8 @@ class TunedImage(Encoder):
 
     It computes what the encoder would compute of the features of the tuned network, see
     `vsdemo.vision.backbones.tuned.Tuned`; in training without the mirror images. Batch norms are
-    kept as they are, and features keep the scale that `measure_scale` has found, so that random
-    parts of photos are scaled like whole ones.
+    kept as they are, and so is the scale of features: random parts of photos are scaled like whole
+    ones.
 
     Attributes:
         end: The end of the network, (B, S, h, w) -> (B, C, h', w').
@@ -105,17 +104,6 @@ class TunedImage(Encoder):
         (stems,) = tensors
         return Views(stems)
 
-    @torch.no_grad()
-    def measure_scale(self, stems: Tensor) -> None:
-        """Scale features to mean 0 and variance 1 over these photos from now on.
-
-        Args:
-            stems: Of whole photos, (N, S, h, w).
-        """
-        device = next(self.parameters()).device
-        views = [Views(part.to(device).float()) for part in stems.split(AT_A_TIME)]
-        self.image.standardize.measure(torch.cat([self._vectors(view)[0] for view in views]))
-
     def _vectors(self, batch: Views) -> tuple[Tensor, Tensor, Tensor]:
         """Return the features of photos, (B, 2 C), of R regions, (R, 2 C), and which are there.
 
@@ -125,12 +113,12 @@ class TunedImage(Encoder):
         maps = [self.end(stems)]
         if not self.training:
             maps.append(self.end(mirror(stems)))
-        photos = F.normalize(mean_vector(*maps).float(), dim=-1)
+        photos = F.normalize(mean_vector(*maps), dim=-1)
         if batch.boxes is None:
             return photos, photos[:0], torch.zeros(len(batch), 0).bool()
         is_there = (batch.boxes != 0).any(-1)
-        regions = pool_regions(maps[0], batch.boxes)[is_there].relu()
-        return photos, F.normalize(regions.float(), dim=-1), is_there
+        regions = pool_regions(maps[0], batch.boxes)[is_there]
+        return photos, F.normalize(regions, dim=-1), is_there
 
     def forward(self, batch: Views) -> Embeddings:
         """Embed photos: (B, D). With K boxes: (B, 1 + K, D), the whole photo first."""

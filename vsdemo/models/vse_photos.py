@@ -104,11 +104,11 @@ class VsePhotosConfig(SymmetricConfig):
     captions: Captions = 5
     min_count: MinCount = 3
     text_epochs: TextEpochs = 4
-    frozen_epochs: FrozenEpochs = 12
-    frozen_batch: FrozenBatch = 128
-    epochs: Epochs = 30
-    evaluate_every: EvaluateEvery = 2
-    patience: Patience = 30
+    frozen_epochs: FrozenEpochs = 8
+    frozen_batch: FrozenBatch = 256
+    epochs: Epochs = 32
+    evaluate_every: EvaluateEvery = 8
+    patience: Patience = 32
     optimizer: Optimizer = "adamw"
     learning_rate: LearningRate = 0.001
     end_rate: EndRate = 0.0006
@@ -149,7 +149,7 @@ def build(config: VsePhotosConfig, vocab: Vocab, features: int) -> DualEncoder:
     "Learning transferable visual models from natural language supervision", ICML 2021.
 
         f(s) = [max_t GRU(x_1 ... x_T)_t, W (mean_t h_t + max_t h_t)]      h_t = max(0, A x'_t + a)
-        g(v) = U v + c                    v = [mean, max] of the last map of the whole photo
+        g(v) = U v + c        v = [mean x, (mean x^3)^(1/3)] of the last map x of the whole photo
         S(s, v) = cos(f(s), g(v)) - hub(f(s)) - hub(g(v))
         loss: softmax over photos, and over captions
 
@@ -161,7 +161,7 @@ def build(config: VsePhotosConfig, vocab: Vocab, features: int) -> DualEncoder:
     (2) only then, its last block is trained too, in small steps and with more dropout; its batch
     norms, and the scale of its features, are kept; (3) it sees a random part of the whole photo, or
     of one of its corners, also mirrored; (4) phrases of the captions are compared with the regions
-    that they name, too, with v = [mean, max] of the map over the region; (5) the captions of a
+    that they name, too, with the means of the map over the region as v; (5) the captions of a
     photo are not each other's negatives; (6) the loss is the mean of that of S and those of both
     parts; (7) the checkpoint has an average of the weights; (8) scores are corrected by hubs, which
     say how similar a photo is to captions in general, and a sentence to photos

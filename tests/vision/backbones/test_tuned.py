@@ -67,9 +67,29 @@ def test_other_networks_cannot_be_tuned(random_network):
         Classifier("vgg11", random_network("vgg11")[1]).split()
 
 
-def test_vector_is_mean_and_maximum():
-    spatial = torch.tensor([[[[1.0, 2.0], [3.0, 6.0]], [[0.0, 0.0], [0.0, 4.0]]]])
-    assert tuned.pool(spatial).tolist() == [[3.0, 1.0, 6.0, 4.0]]
+def test_vector_has_two_generalized_means():
+    spatial = torch.tensor([[[[1.0, 2.0], [3.0, 6.0]], [[-9.0, 0.0], [0.0, 4.0]]]])
+    expected = torch.tensor([[3.0, 1.0, 63 ** (1 / 3), 16 ** (1 / 3)]])  # (1 + 8 + 27 + 216) / 4
+    torch.testing.assert_close(tuned.pool(spatial), expected)
+
+
+def test_vector_of_a_region_is_that_of_its_part_of_the_map():
+    torch.manual_seed(0)
+    spatial = torch.randn(2, 5, 4, 6)
+    boxes = torch.tensor([[[0.5, 0.25, 1, 0.75], [0, 0, 1, 1], [0, 0, 0, 0]]]).repeat(2, 1, 1)
+    regions = tuned.pool_regions(spatial, boxes)
+    torch.testing.assert_close(regions[:, 0], tuned.pool(spatial[:, :, 1:3, 3:]))
+    torch.testing.assert_close(regions[:, 1], tuned.pool(spatial))
+    assert (regions[:, 2] < 1e-9).all()
+
+
+def test_features_of_any_size_have_gradients():
+    """Half of a DenseNet's features are below 1e-4, and many are 0 everywhere."""
+    spatial = torch.tensor([0.0, 1e-7, 1e-4, 1.0])[None, :, None, None].repeat(1, 1, 2, 2)
+    spatial.requires_grad_()
+    tuned.pool(spatial).sum().backward()
+    expected = torch.tensor([0.0, 0.5, 0.5, 0.5])  # a quarter of each of both means
+    torch.testing.assert_close(spatial.grad[0, :, 0, 0], expected)
 
 
 def test_differences_have_eight_bits():
@@ -99,7 +119,7 @@ def test_unchanged_end_is_the_frozen_network(tmp_path):
         vector, spatial = network(pixels)
         torch.testing.assert_close(spatial, load_network(weights)(pixels)[1])
         mirrored = network.end(network.stem(pixels).flip(-1))
-    expected = (tuned.pool(spatial).relu() + tuned.pool(mirrored).relu()) / 2
+    expected = (tuned.pool(spatial) + tuned.pool(mirrored)) / 2
     torch.testing.assert_close(vector, expected)
 
 

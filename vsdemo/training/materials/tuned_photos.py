@@ -31,10 +31,10 @@ from vsdemo.training import distributed, optim, parts
 from vsdemo.training.materials import caption_pairs
 from vsdemo.training.materials.caption_pairs import PairBatch
 from vsdemo.training.materials.photo_batches import PhotoBatch, PhotoBatches, draw_texts
-from vsdemo.training.materials.photos import FEATURE_SIZE, spread
+from vsdemo.training.materials.photos import FEATURE_SIZE
 from vsdemo.training.materials.phrase_table import PhraseTable
 from vsdemo.training.requirements import Check, Requirements
-from vsdemo.training.size import Amounts
+from vsdemo.training.size import FLOAT, Amounts
 from vsdemo.vision import regions
 from vsdemo.vision.backbones import load_backbone, most_features, tuned
 from vsdemo.vision.crops import CORNERS, CROPS, Frame
@@ -43,7 +43,7 @@ from vsdemo.vision.features import STEM, FeatureCache
 STEM_NUMBERS = 40_960  # that the end of DenseNet-169, or of Pocket, reads of a view
 CORNER_VIEWS = "corners"  # name of the views
 TEXTS = 128  # that are embedded at a time
-SCALE_PHOTOS = 1000  # by which the features are scaled
+SIDES = 2  # a photo and its mirror image
 VIEWS = 64  # through the end of the network at a time, when it is frozen
 # What names of weights begin with in training.
 END, IMAGE = "image.end.", "image.image."
@@ -79,11 +79,9 @@ class TunedPhotos(PhotoBatches):
     def amounts(cls, config: Config, dataset: str | None) -> Amounts:
         """Return how many captions there are, and what is in memory of each photo."""
         numbers = sum(cls._numbers(*network) for network in cls._networks(config))
-        return (
-            super()
-            .amounts(config, dataset)
-            ._replace(features=2 * most_features(config.backbone), stored=FEATURE_SIZE * numbers)
-        )
+        features = 2 * most_features(config.backbone)
+        stored = FEATURE_SIZE * numbers + FLOAT * SIDES * features
+        return super().amounts(config, dataset)._replace(features=features, stored=stored)
 
     @classmethod
     def requirements(cls, config: Config, dataset: str | None) -> Requirements:
@@ -172,8 +170,7 @@ class TunedPhotos(PhotoBatches):
         end = copy.deepcopy(self._frozen_end).requires_grad_(True)
         assert isinstance(self.model.image, LinearImage)
         self.model.image = TunedImage(end, self.model.image, windows=self.config.windows)
-        with autocast():
-            self._image.measure_scale(self._measured(spread(len(self._stems), SCALE_PHOTOS)))
+        self._image.image.standardize.measure(F.normalize(self._vectors.mean(0), dim=-1))
 
     def _texts(self) -> Sequence[str]:
         """Return the captions, those of photos that are not at hand, and phrases."""
@@ -208,14 +205,14 @@ class TunedPhotos(PhotoBatches):
         (2, P, F).
         """
         whole = self._stems[:, 0]
-        vectors = torch.empty(2, len(whole), self.spec.features)
+        vectors = torch.empty(SIDES, len(whole), self.spec.features)
         starts = range(0, len(whole), VIEWS)
         for start in tqdm(starts, desc="vectors", unit="batch", disable=not distributed.is_main()):
             rows = slice(start, start + VIEWS)
             stems = self._on_device(whole[rows])
             with torch.no_grad(), autocast():
                 for own, maps in zip(vectors, (stems, tuned.mirror(stems)), strict=True):
-                    computed = tuned.mean_vector(self._frozen_end(maps)).float()
+                    computed = tuned.mean_vector(self._frozen_end(maps))
                     own[rows] = F.normalize(computed, dim=-1).cpu()
         return vectors
 

@@ -22,15 +22,17 @@ from vsdemo.vision.backbones.weights import Weights
 from vsdemo.vision.crops import LARGE_SIDE
 from vsdemo.vision.regions import covered
 
-SMALLEST = 1e-9  # area of a box that is not missing
+POWER = 3  # of the second generalized mean
+SMALLEST_AREA = 1e-9  # of a box that is not missing
+SMALLEST_POWER = 1e-30  # of a mean whose root has a finite gradient
 BASE, HASH = "base", "base_hash"  # metadata of the file
 
 
 class Tuned(Network):
     """A network with a tuned end: pixels (B, 3, H, W) to a vector (B, 2 C) and a map.
 
-    The vector is the mean and the maximum of the last map (B, C, h, w) over its places, averaged
-    with those of the mirror image of what the end reads.
+    The vector has two generalized means of the last map (B, C, h, w), see `pool`, averaged with
+    those of the mirror image of what the end reads.
 
     Attributes:
         stem: The part that stays frozen.
@@ -89,19 +91,22 @@ def mirror(maps: Tensor) -> Tensor:
 
 def mean_vector(*maps: Tensor) -> Tensor:
     """Return the mean of the vectors of one or more maps of the same photos, (B, 2 C)."""
-    return torch.stack([pool(spatial).relu() for spatial in maps]).mean(0)
+    return torch.stack([pool(spatial) for spatial in maps]).mean(0)
 
 
 def pool(spatial: Tensor) -> Tensor:
-    """Return the mean and the maximum over places of a map: (B, C, h, w) -> (B, 2 C)."""
-    return torch.cat([spatial.mean((2, 3)), spatial.amax((2, 3))], 1)
+    """Return two generalized means over the places of a map: (B, C, h, w) -> (B, 2 C).
+
+    They are (mean max(0, x)^p)^(1/p), with p = 1, the plain mean, and p = POWER, which is closer to
+    the maximum (Radenovic et al., "Fine-tuning CNN image retrieval with no human annotation", 2018,
+    equation 4).
+    """
+    values = spatial.float().relu()
+    return torch.cat([values.mean((2, 3)), _root((values**POWER).mean((2, 3)))], 1)
 
 
 def pool_regions(spatial: Tensor, boxes: Tensor) -> Tensor:
-    """Return the mean and the maximum of maps over boxes.
-
-    In the mean, a place counts by how much of it the box covers. The maximum is over the places
-    that are covered more than half as much as the most covered one.
+    """Return the generalized means of maps over boxes; a place counts by how much of it is covered.
 
     Args:
         spatial: Maps (B, C, h, w).
@@ -114,14 +119,17 @@ def pool_regions(spatial: Tensor, boxes: Tensor) -> Tensor:
     down = covered(boxes[..., 1], boxes[..., 3], height)  # (B, K, h)
     across = covered(boxes[..., 0], boxes[..., 2], width)  # (B, K, w)
     shares = down[..., :, None] * across[..., None, :]  # (B, K, h, w)
-    total = shares.sum((2, 3), keepdim=True).clamp(min=SMALLEST)
-    means = torch.einsum("bchw,bkhw->bkc", spatial, (shares / total).to(spatial))
-    is_part = shares > 0.5 * shares.amax((2, 3), keepdim=True)
-    is_part |= total <= SMALLEST  # a missing box
-    most = [
-        spatial.masked_fill(~part[:, None], -torch.inf).amax((2, 3)) for part in is_part.unbind(1)
-    ]
-    return torch.cat([means, torch.stack(most, 1)], -1)
+    shares = shares / shares.sum((2, 3), keepdim=True).clamp(min=SMALLEST_AREA)
+    values = spatial.float().relu()
+    mean, mean_power = (
+        torch.einsum("bchw,bkhw->bkc", x, shares.to(x)).float() for x in (values, values**POWER)
+    )
+    return torch.cat([mean, _root(mean_power)], -1)
+
+
+def _root(mean_power: Tensor) -> Tensor:
+    """Return the POWER-th root; its gradient at 0 is 0."""
+    return mean_power.clamp(min=SMALLEST_POWER) ** (1 / POWER)
 
 
 def to_bytes(base: Weights, end: nn.Module, state: Mapping[str, Tensor]) -> bytes:
