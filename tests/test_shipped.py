@@ -33,7 +33,7 @@ def name(folder: Path) -> str:
 
 
 def test_documented_checkpoints_exist() -> None:
-    names = ("bow", "gru", "char_gru", "order", "sdt_rnn", "fragments", "hierarchy", "gru-pocket")
+    names = ("bow", "gru", "char_gru", "order", "fragments", "hierarchy", "gru-pocket", "vse")
     flickr8k = {f"flickr8k/{name}" for name in names}
     of_photos = {m for m, config in models.presets().values() if config.material == "photos"}
     storybook = {f"storybook/{m}" for m in of_photos}

@@ -132,3 +132,44 @@ def test_a_batch_whose_regions_are_all_out_of_view_has_no_loss_of_phrases(batch,
 def test_gradients_of_phrases(batch, regions):
     inputs = [x.requires_grad_() for x in (batch[0], *regions)]
     assert gradcheck(lambda *x: loss_with_phrases(*x)["loss"], inputs, atol=1e-4)
+
+
+def loss_with_pairs(texts, ones, others, photos):
+    return Contrast(pair_weight=0.5)(
+        SCORES["cosine"],
+        Embeddings(torch.cat([texts, ones, others])),
+        Embeddings(photos),
+        PhotoLabels(OWNER),
+    )
+
+
+def test_pairs_of_captions_are_told_apart(batch):
+    ones, others = unit(3, 4), unit(3, 4)
+    logits = (SCALE * ones @ others.T).tolist()
+    total = 0.0
+    for i in range(3):
+        right = math.exp(logits[i][i])
+        total -= math.log(right / sum(math.exp(x) for x in logits[i]))
+        total -= math.log(right / sum(math.exp(row[i]) for row in logits))
+    parts = loss_with_pairs(batch[0], ones, others, batch[1])
+    assert parts["pairs"].item() == pytest.approx(total / 3, rel=1e-5)
+    plain = loss_of(*batch)["loss"].item()
+    assert parts["loss"].item() == pytest.approx(plain + 0.5 * total / 3, rel=1e-5)
+
+
+def test_pairs_come_after_phrases(batch, regions):
+    phrases, photos = regions
+    pairs = unit(6, 4)
+    texts = Embeddings(torch.cat([batch[0], phrases, pairs]))
+    labels = PhotoLabels(OWNER, PLACES, UNKNOWN)
+    parts = Contrast(0.5, 0.5)(SCORES["cosine"], texts, Embeddings(photos, SEEN), labels)
+    without = loss_with_phrases(batch[0], *regions)
+    alone = loss_with_pairs(batch[0], pairs[:3], pairs[3:], batch[1])
+    torch.testing.assert_close(parts["phrases"], without["phrases"])
+    torch.testing.assert_close(parts["pairs"], alone["pairs"])
+    torch.testing.assert_close(parts["loss"], without["loss"] + 0.5 * alone["pairs"])
+
+
+def test_gradients_of_pairs(batch):
+    inputs = [x.requires_grad_() for x in (batch[0], unit(2, 4), unit(2, 4), batch[1])]
+    assert gradcheck(lambda *x: loss_with_pairs(*x)["loss"], inputs, atol=1e-4)

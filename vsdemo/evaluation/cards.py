@@ -196,7 +196,7 @@ def _features(spec: Spec) -> str:
 
 def _precision(spec: Spec) -> str:
     """Return the paragraph on how weights are stored."""
-    precision = "with 8 bits a number" if spec.has_own_network else "in half precision"
+    precision = "with 4 bits a number" if spec.has_own_network else "in half precision"
     return f"Matrices are stored {precision}, and the metrics are measured with these."
 
 

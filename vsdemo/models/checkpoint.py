@@ -25,7 +25,7 @@ from safetensors.torch import load_file
 from torch import Tensor
 
 from vsdemo import models
-from vsdemo.core import checksums, eight_bits, json_files, tensors
+from vsdemo.core import checksums, four_bits, json_files, tensors
 from vsdemo.core import config as configs
 from vsdemo.core.checksums import DamagedFile
 from vsdemo.core.config import Config
@@ -211,7 +211,7 @@ def save(
     """Write configuration, vocabulary and weights.
 
     Matrices are in half precision; those of a model with an image network of its own, which is
-    larger, in 8 bits.
+    larger, in 4 bits.
 
     Args:
         folder: Folder of the checkpoint.
@@ -226,7 +226,7 @@ def save(
         words = vocab.to_json()
     else:
         words = [None if member is None else member.to_json() for member in vocab]
-    shards = _shards(tensors.to_half(state) if difference is None else eight_bits.encode(state))
+    shards = _shards(tensors.to_half(state) if difference is None else four_bits.encode(state))
     if len(shards) == 1:
         names = ["model.safetensors"]
     else:
@@ -522,7 +522,7 @@ def _read(folder: Path) -> tuple[Any, dict[str, Tensor]]:
     stored: dict[str, Tensor] = {}
     for file in sorted(folder.glob("model*.safetensors")):
         stored |= load_file(file)
-    return words, eight_bits.decode(tensors.join_split(stored))
+    return words, four_bits.decode(tensors.join_split(stored))
 
 
 def _members_elsewhere(folder: Path, spec: Spec) -> dict[int, Path]:

@@ -21,7 +21,8 @@ MOST = 100.0  # 1 / t at most, as in CLIP
 class PhotoLabels:
     """Which texts of a batch describe which photo, or which region.
 
-    The texts are C captions, then R phrases.
+    The texts are C captions, then R phrases, and last one caption of each of several other photos,
+    and another caption of each of them.
 
     Attributes:
         owner: (C,) the photo of each caption.
@@ -44,19 +45,24 @@ class Contrast(Objective):
 
     That is the loss of CLIP (Radford et al. 2021) for photos with several captions, which are not
     each other's negatives. The same of phrases and regions, with a t of its own, is added; phrases
-    that may also name another region are not its negatives.
+    that may also name another region are not its negatives. The same of two captions of one photo,
+    instead of a caption and a photo, is added, too.
 
     Embeddings of several parts have a loss for the cosines of each part, too, so that each of them
     can tell photos apart; the loss is the mean of these and of that of S.
 
     Args:
         phrase_weight: Weight of the loss of phrases and regions.
+        pair_weight: Weight of the loss of two captions.
         parts: Number of parts, of equal size.
     """
 
-    def __init__(self, phrase_weight: float = 0.0, parts: int = 1) -> None:
+    def __init__(
+        self, phrase_weight: float = 0.0, pair_weight: float = 0.0, parts: int = 1
+    ) -> None:
         super().__init__()
         self.phrase_weight = phrase_weight
+        self.pair_weight = pair_weight
         self.parts = parts
         self.log_scale = nn.Parameter(torch.tensor(math.log(SCALE)))
         self.log_phrase_scale = nn.Parameter(torch.tensor(math.log(SCALE)))
@@ -68,19 +74,15 @@ class Contrast(Objective):
 
         Args:
             score: The score.
-            texts: Of the captions and phrases.
+            texts: Of the captions, phrases and pairs of captions.
             photos: Of the P photos; sets of the photo and its regions, if there are phrases.
             labels: Which text describes what.
         """
         count = len(labels.owner)
+        phrases = 0 if labels.places is None else len(labels.places)
         whole = photos if photos.mask is None else Embeddings(photos.x[:, 0])
         scale = self.log_scale.exp().clamp(max=MOST)
-        scores = [score(texts[:count], whole)]  # (C, P)
-        if self.parts > 1:
-            scores += self._cosines(*(score.angle_part(x) for x in (texts.x[:count], whole.x)))
-        for_captions, for_photos = torch.stack(
-            [_losses(scale * of_part, labels.owner) for of_part in scores]
-        ).mean(0)
+        for_captions, for_photos = self._contrast(score, texts[:count], whole, labels.owner)
         loss = for_captions + for_photos
         parts = {
             "captions": for_captions.detach(),
@@ -88,10 +90,30 @@ class Contrast(Objective):
             "scale": scale.detach(),
         }
         if labels.places is not None:
-            for_phrases = self._phrases(score, texts[count:], photos, labels)
+            for_phrases = self._phrases(score, texts[count : count + phrases], photos, labels)
             loss = loss + self.phrase_weight * for_phrases
             parts["phrases"] = for_phrases.detach()
+        pairs = len(texts) - count - phrases
+        if pairs:
+            ones, others = texts[-pairs : -pairs // 2], texts[-pairs // 2 :]
+            own = torch.arange(len(ones), device=scale.device)
+            for_pairs = self._contrast(score, ones, others, own).sum()
+            loss = loss + self.pair_weight * for_pairs
+            parts["pairs"] = for_pairs.detach()
         return {"loss": loss, **parts}
+
+    def _contrast(
+        self, score: Score, texts: Embeddings, photos: Embeddings, owner: Tensor
+    ) -> Tensor:
+        """Return the losses of texts (C, D) among photos (P, D), and of photos among texts, (2,).
+
+        They are means of those of the score and of each part.
+        """
+        scale = self.log_scale.exp().clamp(max=MOST)
+        scores = [score(texts, photos)]  # (C, P)
+        if self.parts > 1:
+            scores += self._cosines(*(score.angle_part(x) for x in (texts.x, photos.x)))
+        return torch.stack([_losses(scale * of_part, owner) for of_part in scores]).mean(0)
 
     def _cosines(self, texts: Tensor, photos: Tensor) -> Tensor:
         """Return the cosines of each part of texts (C, D) and photos (P, D), (parts, C, P)."""

@@ -87,6 +87,10 @@ BagOfWords = Annotated[
 Phrases = Annotated[
     int, Field(ge=1, le=LARGE, description="Phrases of each photo in a batch, at most")
 ]
+Pairs = Annotated[
+    int,
+    Field(ge=2, le=LARGE, description="Pairs of captions, each of one photo, that join a batch"),
+]
 
 
 class VsePhotosConfig(SymmetricConfig):
@@ -94,7 +98,7 @@ class VsePhotosConfig(SymmetricConfig):
 
     The first `text_epochs` of `epochs` are without photos, and the image network is not trained in
     the `frozen_epochs` after them. Then, a batch has `batch_size` photos and `captions` sentences
-    of each.
+    of each. `pairs` of captions join every batch with photos.
     """
 
     material: TunedMaterial = "tuned_photos"
@@ -106,9 +110,9 @@ class VsePhotosConfig(SymmetricConfig):
     text_epochs: TextEpochs = 4
     frozen_epochs: FrozenEpochs = 8
     frozen_batch: FrozenBatch = 256
-    epochs: Epochs = 32
+    epochs: Epochs = 20
     evaluate_every: EvaluateEvery = 8
-    patience: Patience = 32
+    patience: Patience = 20
     optimizer: Optimizer = "adamw"
     learning_rate: LearningRate = 0.001
     end_rate: EndRate = 0.0006
@@ -122,6 +126,8 @@ class VsePhotosConfig(SymmetricConfig):
     bag_of_words: BagOfWords = True
     phrases: Phrases = 6
     phrase_weight: Weight = 0.3
+    pairs: Pairs = 128
+    pair_weight: Weight = 0.5
     corners: Corners = True
     windows: Windows = True
     hub_bank: HubBank = 4000
@@ -129,7 +135,7 @@ class VsePhotosConfig(SymmetricConfig):
     @property
     def reads_other_captions(self) -> bool:
         """Whether the text encoder also learns from captions of Flickr30k's other photos."""
-        return self.text_epochs > 0
+        return self.text_epochs > 0 or self.pair_weight > 0
 
     @property
     def also_learns_from(self) -> str:
@@ -137,7 +143,7 @@ class VsePhotosConfig(SymmetricConfig):
         if not self.reads_other_captions:
             return ""
         return (
-            "Its text encoder learned first from captions of Flickr30k's photos that are not in "
+            "Its text encoder also learned from captions of Flickr30k's photos that are not in "
             "Flickr8k."
         )
 
@@ -157,16 +163,16 @@ def build(config: VsePhotosConfig, vocab: Vocab, features: int) -> DualEncoder:
     block of the image network is frozen, so that what that block reads is computed once.
 
     Departures: (1) first, the text encoder learns to recognise two captions of one photo, S(s, s'),
-    also those of photos that are not at hand; then f and g learn while the image network is frozen;
-    (2) only then, its last block is trained too, in small steps and with more dropout; its batch
-    norms, and the scale of its features, are kept; (3) it sees a random part of the whole photo, or
-    of one of its corners, also mirrored; (4) phrases of the captions are compared with the regions
-    that they name, too, with the means of the map over the region as v; (5) the captions of a
-    photo are not each other's negatives; (6) the loss is the mean of that of S and those of both
-    parts; (7) the checkpoint has an average of the weights; (8) scores are corrected by hubs, which
-    say how similar a photo is to captions in general, and a sentence to photos
-    (`vsdemo.encoders.hubness`); in the loss they are 0. Search averages the vectors of the map that
-    the last block reads and of its mirror image.
+    also those of photos that are not at hand, and goes on with that in all batches; then f and g
+    learn while the image network is frozen; (2) only then, its last block is trained too, in small
+    steps and with more dropout; its batch norms, and the scale of its features, are kept; (3) it
+    sees a random part of the whole photo, or of one of its corners, also mirrored; (4) phrases of
+    the captions are compared with the regions that they name, too, with the means of the map over
+    the region as v; (5) the captions of a photo are not each other's negatives; (6) the loss is the
+    mean of that of S and those of both parts; (7) the checkpoint has an average of the weights; (8)
+    scores are corrected by hubs, which say how similar a photo is to captions in general, and a
+    sentence to photos (`vsdemo.encoders.hubness`); in the loss they are 0. Search averages the
+    vectors of the map that the last block reads and of its mirror image.
     """
     parts = 2 if config.bag_of_words else 1
     if config.dim % (2 * parts):
@@ -183,7 +189,7 @@ def build(config: VsePhotosConfig, vocab: Vocab, features: int) -> DualEncoder:
         eps=SMALL_EPS,
     )
     text = _text_encoder(config, vocab, config.dim // parts)
-    objective = Contrast(config.phrase_weight, parts=parts)
+    objective = Contrast(config.phrase_weight, config.pair_weight, parts)
     return correct_hubs(DualEncoder(text, image, SCORES["cosine"], objective), config.hub_bank)
 
 

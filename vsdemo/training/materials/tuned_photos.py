@@ -59,7 +59,8 @@ class TunedPhotos(PhotoBatches):
     A batch has one view of each photo, drawn at random, and phrases that name its regions. The
     batches of the first `text_epochs` have two captions of each photo instead, also of photos that
     are not at hand; those of the `frozen_epochs` have one caption, and what the image network makes
-    of the whole photo, or of its mirror image, before it is tuned.
+    of the whole photo, or of its mirror image, before it is tuned. Pairs of captions, also of
+    photos that are not at hand, join all batches with photos.
     """
 
     config: VsePhotosConfig
@@ -103,6 +104,8 @@ class TunedPhotos(PhotoBatches):
         reasons = {}
         if config.text_epochs:
             reasons["text_epochs=0"] = caption_pairs.obstacle()
+        if config.pair_weight:
+            reasons["pair_weight=0"] = caption_pairs.obstacle()
         if config.phrase_weight:
             reasons["phrase_weight=0"] = phrases.obstacle(dataset or cls.usual_dataset)
         return {
@@ -124,7 +127,9 @@ class TunedPhotos(PhotoBatches):
             )
         for text in self._missing(self.config, self.dataset).values():
             raise UserError(text)
-        self.others = caption_pairs.other_captions(self.dataset) if self.config.text_epochs else []
+        self.others = (
+            caption_pairs.other_captions(self.dataset) if self.config.reads_other_captions else []
+        )
 
     def _hold(self, photos: Tensor) -> Tensor:
         """Return the stems of the whole photos, (P, S, h, w), in half precision, on the CPU."""
@@ -274,7 +279,8 @@ class TunedPhotos(PhotoBatches):
     def embed(self, batch: Any) -> tuple[Embeddings, Embeddings, PhotoLabels]:
         """Return texts, photos with their regions, and which text describes what.
 
-        For a `PairBatch`, these are one caption of each photo, another one, and their place.
+        The texts are captions, phrases and pairs of captions, see `PhotoLabels`. For a `PairBatch`,
+        there are one caption of each photo, another one, and their place.
         """
         draw = np.random.default_rng(batch.seed)
         match batch:
@@ -288,10 +294,22 @@ class TunedPhotos(PhotoBatches):
     def _embed_pairs(
         self, batch: PairBatch, draw: np.random.Generator
     ) -> tuple[Embeddings, Embeddings, PhotoLabels]:
-        pairs, _ = draw_texts([self._described[photo] for photo in batch.photos], 2, draw)
-        both = self._embed_texts(pairs.reshape(-1, 2).T.ravel())  # (2 B, D)
+        both = self._embed_texts(self._draw_pairs(batch.photos, draw))  # (2 B, D)
         count = len(batch)
         return both[:count], both[count:], PhotoLabels(torch.arange(count, device=device()))
+
+    def _draw_pairs(self, photos: np.ndarray, draw: np.random.Generator) -> np.ndarray:
+        """Return one caption of each photo, then another one of each, (2 B,)."""
+        pairs, _ = draw_texts([self._described[photo] for photo in photos], 2, draw)
+        return pairs.reshape(-1, 2).T.ravel()
+
+    def _with_pairs(self, texts: np.ndarray, draw: np.random.Generator) -> np.ndarray:
+        """Append pairs of captions to the texts of a batch."""
+        if not self.config.pair_weight:
+            return texts
+        count = min(self.config.pairs, len(self._described))
+        photos = draw.choice(len(self._described), count, replace=False)
+        return np.concatenate([texts, self._draw_pairs(photos, draw)])
 
     def _draw(
         self, batch: PhotoBatch, captions: int, draw: np.random.Generator
@@ -308,7 +326,7 @@ class TunedPhotos(PhotoBatches):
         texts, labels, is_mirrored = self._draw(batch, 1, draw)
         vectors = self._on_device(self._vectors[is_mirrored, torch.from_numpy(batch.photos)])
         photos = parts.embed_photos(self._image.image, vectors, self.config.chunk)
-        return self._embed_texts(texts), photos, labels
+        return self._embed_texts(self._with_pairs(texts, draw)), photos, labels
 
     def _embed(
         self, batch: PhotoBatch, draw: np.random.Generator
@@ -331,7 +349,7 @@ class TunedPhotos(PhotoBatches):
             )
         photos = Views(self._on_device(stems), boxes)
         embedded = parts.embed_photos(self._image, photos, self.config.chunk)
-        return self._embed_texts(texts), embedded, labels
+        return self._embed_texts(self._with_pairs(texts, draw)), embedded, labels
 
     def _embed_texts(self, rows: np.ndarray) -> Embeddings:
         """Embed texts, those of similar length together, as they are filled up to one length."""

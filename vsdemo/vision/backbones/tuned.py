@@ -1,6 +1,6 @@
 """Networks whose end is tuned: trained further together with a model, in small steps.
 
-A checkpoint holds only the difference to the frozen network, with 8 bits a weight.
+A checkpoint holds only the difference to the frozen network, with 4 bits a weight.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import torch
 from safetensors import safe_open
 from torch import Tensor, nn
 
-from vsdemo.core import eight_bits, tensors
+from vsdemo.core import four_bits, tensors
 from vsdemo.core.errors import UserError
 from vsdemo.vision import backbones
 from vsdemo.vision.backbones.network import Network, load_network
@@ -80,8 +80,8 @@ class Tuned(Network):
     def forward(self, pixels: Tensor) -> tuple[Tensor, Tensor]:
         """Compute the vector and the last map."""
         stems = self.stem(pixels)
-        spatial: Tensor = self.end(stems)
-        return mean_vector(spatial, self.end(mirror(stems))), spatial
+        spatial, mirrored = self.end(torch.cat([stems, mirror(stems)])).chunk(2)
+        return mean_vector(spatial, mirrored), spatial
 
 
 def mirror(maps: Tensor) -> Tensor:
@@ -144,8 +144,8 @@ def to_bytes(base: Weights, end: nn.Module, state: Mapping[str, Tensor]) -> byte
 
 
 def subtract(tuned: Mapping[str, Tensor], frozen: Mapping[str, Tensor]) -> dict[str, Tensor]:
-    """Return the differences between weights of the same names, those of matrices in 8 bits."""
-    return eight_bits.encode(
+    """Return the differences between weights of the same names, those of matrices in 4 bits."""
+    return four_bits.encode(
         {
             name: tuned[name].cpu().float() - weights.cpu().float()
             for name, weights in frozen.items()
@@ -155,5 +155,5 @@ def subtract(tuned: Mapping[str, Tensor], frozen: Mapping[str, Tensor]) -> dict[
 
 def add(frozen: Mapping[str, Tensor], differences: Mapping[str, Tensor]) -> dict[str, Tensor]:
     """Return the weights that `subtract` had, up to rounding."""
-    decoded = eight_bits.decode(differences)
+    decoded = four_bits.decode(differences)
     return {name: weights + decoded[name].to(weights) for name, weights in frozen.items()}
