@@ -21,8 +21,8 @@ MOST = 100.0  # 1 / t at most, as in CLIP
 class PhotoLabels:
     """Which texts of a batch describe which photo, or which region.
 
-    The texts are C captions, then R phrases, and last one caption of each of several other photos,
-    and another caption of each of them.
+    The texts are C captions, then R phrases, then pairs of captions: one caption of each of several
+    photos, and after these another caption of each.
 
     Attributes:
         owner: (C,) the photo of each caption.
@@ -45,8 +45,8 @@ class Contrast(Objective):
 
     That is the loss of CLIP (Radford et al. 2021) for photos with several captions, which are not
     each other's negatives. The same of phrases and regions, with a t of its own, is added; phrases
-    that may also name another region are not its negatives. The same of two captions of one photo,
-    instead of a caption and a photo, is added, too.
+    that may also name another region are not its negatives. The same loss of two captions of one
+    photo, instead of a caption and a photo, is added, too.
 
     Embeddings of several parts have a loss for the cosines of each part, too, so that each of them
     can tell photos apart; the loss is the mean of these and of that of S.

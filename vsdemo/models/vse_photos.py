@@ -98,7 +98,7 @@ class VsePhotosConfig(SymmetricConfig):
 
     The first `text_epochs` of `epochs` are without photos, and the image network is not trained in
     the `frozen_epochs` after them. Then, a batch has `batch_size` photos and `captions` sentences
-    of each. `pairs` of captions join every batch with photos.
+    of each. `pairs` pairs of captions join every batch with photos.
     """
 
     material: TunedMaterial = "tuned_photos"
@@ -163,16 +163,16 @@ def build(config: VsePhotosConfig, vocab: Vocab, features: int) -> DualEncoder:
     block of the image network is frozen, so that what that block reads is computed once.
 
     Departures: (1) first, the text encoder learns to recognise two captions of one photo, S(s, s'),
-    also those of photos that are not at hand, and goes on with that in all batches; then f and g
-    learn while the image network is frozen; (2) only then, its last block is trained too, in small
-    steps and with more dropout; its batch norms, and the scale of its features, are kept; (3) it
-    sees a random part of the whole photo, or of one of its corners, also mirrored; (4) phrases of
-    the captions are compared with the regions that they name, too, with the means of the map over
-    the region as v; (5) the captions of a photo are not each other's negatives; (6) the loss is the
-    mean of that of S and those of both parts; (7) the checkpoint has an average of the weights; (8)
-    scores are corrected by hubs, which say how similar a photo is to captions in general, and a
-    sentence to photos (`vsdemo.encoders.hubness`); in the loss they are 0. Search averages the
-    vectors of the map that the last block reads and of its mirror image.
+    also those of photos that are not at hand, and such pairs stay part of all later batches; then f
+    and g learn while the image network is frozen; (2) only then, its last block is trained too, in
+    small steps and with more dropout; its batch norms, and the scale of its features, are kept; (3)
+    it sees a random part of the whole photo, or of one of its corners, also mirrored; (4) phrases
+    of the captions are compared with the regions that they name, too, with the means of the map
+    over the region as v; (5) the captions of a photo are not each other's negatives; (6) the loss
+    is the mean of that of S and those of both parts; (7) the checkpoint has an average of the
+    weights; (8) scores are corrected by hubs, which say how similar a photo is to captions in
+    general, and a sentence to photos (`vsdemo.encoders.hubness`); in the loss they are 0. Search
+    averages the vectors of the map that the last block reads and of its mirror image.
     """
     parts = 2 if config.bag_of_words else 1
     if config.dim % (2 * parts):
