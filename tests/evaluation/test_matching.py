@@ -12,10 +12,17 @@ from hypothesis import strategies as st
 from tests.support.small_runs import trainer
 from vsdemo.core.sentences import Sentence
 from vsdemo.data.text.near_words import WordList
+from vsdemo.data.text.vocab import Vocab
+from vsdemo.encoders.bow import BagOfWords
+from vsdemo.encoders.hubness import hub_head
+from vsdemo.encoders.image import LinearImage
 from vsdemo.evaluation import matching
 from vsdemo.evaluation.evaluate import load_photos
 from vsdemo.evaluation.matching import MatchThreshold
 from vsdemo.models import checkpoint
+from vsdemo.models.dual_encoder import DualEncoder
+from vsdemo.models.hubness import correct_hubs
+from vsdemo.models.scores import SCORES
 
 thresholds = st.dictionaries(st.integers(1, 9000), st.floats(0, 1), min_size=1, max_size=6)
 
@@ -86,6 +93,18 @@ def test_a_match_score_is_the_best_unit_score_times_the_known_share(toy):
     sentences = [Sentence(text) for text in texts]
     best = model.score.to_unit(model.score(model.encode_text(sentences), photos)).amax(1)
     assert scores.tolist() == pytest.approx((best * torch.tensor([1, 2 / 3, 0])).tolist())
+
+
+def test_what_a_sentence_adds_to_all_scores_does_not_count_as_a_match():
+    vocab = Vocab.build([Sentence("dog")], 1)
+    image = LinearImage(3, 4)
+    plain = DualEncoder(BagOfWords(vocab, word_dim=3, dim=4), image, SCORES["cosine"])
+    model = correct_hubs(plain, 8).eval()
+    photos = model.encode_image(torch.eye(3))
+    before = matching.match_scores(model, ["dog"], photos)
+    hub_head(model.text).mean.fill_(-3.0)  # so the sentence is similar to nearly every photo
+    assert model.encode_text([Sentence("dog")]).x[0, -1] > 2
+    torch.testing.assert_close(matching.match_scores(model, ["dog"], photos), before)
 
 
 def test_characters_know_the_stored_words_and_words_like_them(own_folders, tmp_path):

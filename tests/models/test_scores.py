@@ -79,6 +79,19 @@ def test_scores_equal_plain_loops(name):
 
 
 @every_score
+def test_only_hubs_of_general_items_are_added_to_all_of_their_scores(name):
+    general = random(4, seed=1)
+    offsets = ALL[name].offset(general)
+    if name == "hub_corrected":
+        without = Embeddings(torch.cat([general.x[:, :-1], torch.zeros(4, 1)], 1))
+        specific = random(3, seed=2)
+        expected = ALL[name](without, specific) + offsets[:, None]
+        torch.testing.assert_close(ALL[name](general, specific), expected)
+    else:
+        assert offsets.tolist() == [0, 0, 0, 0]
+
+
+@every_score
 def test_pairs_are_the_diagonal(name):
     general, specific = random(6, seed=1), random(6, seed=2)
     whole = ALL[name](general, specific)

@@ -78,6 +78,18 @@ def test_one_term_keeps_the_models_scores(photos):
     assert result.best == (("a dog", pytest.approx(float(Cosine().to_unit(scores.max())))),)
 
 
+def test_the_best_score_of_a_sentence_is_without_its_offset(photos):
+    scores = term_scores(2)
+    query = Query(TEXTS[:2])
+    result = ranking.rank(query, scores, photos, offsets=[0.0, -0.25])
+    best = [float(Cosine().to_unit(of_term.max())) for of_term in scores]
+    shifted = float(Cosine().to_unit(scores[1].max() + 0.25))
+    assert [unit for _, unit in result.best] == pytest.approx([best[0], shifted])
+    assert (
+        result.numbers.tolist() == ranking.rank(Query(TEXTS[:2]), scores, photos).numbers.tolist()
+    )
+
+
 def test_a_term_that_tells_no_photos_apart_changes_nothing(photos):
     (scores,) = term_scores(1)
     same = torch.zeros(COUNT)

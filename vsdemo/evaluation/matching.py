@@ -1,10 +1,11 @@
 """Whether any photo of a gallery matches a sentence.
 
 A search always has a best hit, even for a sentence about something that no photo shows. The match
-score of a sentence s over the photos v of a gallery is the score of the best one, mapped to 0..1,
-times the share of the words that the model knows:
+score of a sentence s over the photos v of a gallery is the score of the best one, without what the
+sentence adds to its scores with all photos (`Score.offset`), mapped to 0..1, times the share of the
+words that the model knows:
 
-    m(s) = to_unit(max_v score(s, v)) known(s)
+    m(s) = to_unit(max_v score(s, v) - offset(s)) known(s)
 
 Nothing matches a sentence whose match score is below a threshold. This is a low quantile of the
 match scores of captions whose photo is in the gallery, so that few of them are said to match
@@ -155,14 +156,18 @@ def known_shares(model: DualEncoder, texts: Sequence[str]) -> Tensor:
 
 def match_scores(model: DualEncoder, texts: Sequence[str], photos: Embeddings) -> Tensor:
     """Return the match scores of N sentences over the photos of a gallery, (N,)."""
-    best = _scores(model, texts, photos).amax(1)
-    return model.score.to_unit(best) * known_shares(model, texts)
+    scores, offsets = _scores(model, texts, photos)
+    return model.score.to_unit(scores.amax(1) - offsets) * known_shares(model, texts)
 
 
-def _scores(model: DualEncoder, texts: Sequence[str], photos: Embeddings) -> Tensor:
-    """Return the scores of N sentences with P photos, (N, P), on the CPU."""
-    sentences = model.encode_text([Sentence(text) for text in texts])
-    return model.score(sentences.to(model.device), photos.to(model.device).float()).cpu()
+def _scores(model: DualEncoder, texts: Sequence[str], photos: Embeddings) -> tuple[Tensor, Tensor]:
+    """Return the scores of N sentences with P photos, (N, P), and their offsets, (N,).
+
+    Both are on the CPU.
+    """
+    sentences = model.encode_text([Sentence(text) for text in texts]).to(model.device)
+    scores = model.score(sentences, photos.to(model.device).float())
+    return scores.cpu(), model.score.offset(sentences).cpu()
 
 
 def spread(captions: Sequence[int], count: int = SENTENCES) -> list[int]:
@@ -210,11 +215,13 @@ class _Pairs:
 
     Args:
         scores: The scores, (N, P).
+        offsets: What each sentence adds to all of its scores, (N,).
         own: For each sentence the number of its photo, (N,).
         known: For each sentence the share of words that the model knows, (N,).
     """
 
     scores: Tensor
+    offsets: Tensor
     own: Tensor
     known: Tensor
 
@@ -223,7 +230,7 @@ class _Pairs:
         """Score N sentences, each with the number of its photo."""
         texts = [text for text, _ in pairs]
         own = torch.tensor([photo for _, photo in pairs])
-        return cls(_scores(model, texts, photos), own, known_shares(model, texts))
+        return cls(*_scores(model, texts, photos), own, known_shares(model, texts))
 
     @property
     def own_scores(self) -> Tensor:
@@ -237,7 +244,7 @@ class _Pairs:
         result = {}
         for size in sizes:
             best = torch.maximum(best_of_first[:, size - 1], self.own_scores)
-            matched = model.score.to_unit(best) * self.known
+            matched = model.score.to_unit(best - self.offsets) * self.known
             result[size] = float(np.quantile(matched.double().numpy(), QUANTILE))
         return result
 

@@ -74,6 +74,14 @@ class Score:
         """Map scores of encoder outputs to 0..1, keeping their order."""
         return scores.clamp(0, 1)
 
+    def offset(self, general: Embeddings) -> Tensor:
+        """Return what general items add to all of their scores, (G,).
+
+        It does not change the order of the specific items. Scores of different general items can be
+        compared without it.
+        """
+        return general.x.new_zeros(len(general))
+
     def symmetric(self, a: Embeddings, b: Embeddings) -> Tensor:
         """Return the scores of items of one kind, (A, B): the mean of both directions."""
         return (self(a, b) + self(b, a).T) / 2
@@ -261,6 +269,10 @@ class HubCorrected(Score):
     def angle_part(self, x: Tensor) -> Tensor:
         """Return embeddings (..., D + 1) without hubs, (..., D)."""
         return x[..., :-1]
+
+    def offset(self, general: Embeddings) -> Tensor:
+        """Return minus the hubs, (G,)."""
+        return -general.x[:, -1]
 
     def symmetric(self, a: Embeddings, b: Embeddings) -> Tensor:
         """Return the cosines of items of one kind, (A, B): hubs compare both kinds."""

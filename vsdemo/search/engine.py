@@ -480,26 +480,36 @@ class Engine(Reader):
                 order by date and the gallery is not indexed.
         """
         needs_table = not query.filter.is_empty or query.order is not PhotoOrder.FIT
+        terms = [self._score_term(term.source) for term in query.terms]
         return ranking.rank(
             query,
-            [self._term_scores(term.source) for term in query.terms],
+            [scores for scores, _ in terms],
             self.photos,
             table=self.known_table if needs_table else None,
             groups=self.copies if query.groups_copies else None,
+            offsets=[offset for _, offset in terms],
         )
 
-    def _term_scores(self, source: Source) -> Tensor:
-        """Return the scores of a part of a query with the N photos, (N,), on the CPU."""
+    def _score_term(self, source: Source) -> tuple[Tensor, float]:
+        """Return the scores of a part of a query with the N photos, (N,), and `Score.offset`.
+
+        The scores are on the CPU.
+        """
+        offset = 0.0
         match source:
             case str(text):
-                scores = self.photos.scores(self.encode(text))
+                sentence = self.encode(text)
+                scores, offset = self.photos.scores(sentence), self._offset(sentence)
             case int(number):
                 scores = self.photos.similarities(self.photo(number))
             case PhotoScores():
                 scores = source.scores
             case photo:
                 scores = self.photos.similarities(self.encode_photo(photo))
-        return scores.float().cpu()
+        return scores.float().cpu(), offset
+
+    def _offset(self, sentence: Embeddings) -> float:
+        return float(self.score.offset(sentence))
 
     @cached_property
     def table(self) -> PhotoTable | None:
@@ -576,10 +586,16 @@ class Engine(Reader):
             text: The sentence.
             hits: Its hits among the photos, the best one first.
         """
-        return not hits or self._matches(text, hits[0].unit_score, len(self.photos))
+        if not hits:
+            return True
+        best = torch.tensor(hits[0].score) - self._offset(self.encode(text))
+        return self._matches(text, float(self.score.to_unit(best)), len(self.photos))
 
     def _matches(self, text: str, best: float, photos: int) -> bool:
-        """Return whether the best unit score among photos means that one matches a sentence."""
+        """Return whether the best score among photos means that one matches a sentence.
+
+        It is a unit score without `Score.offset`.
+        """
         threshold = self.match_threshold
         if threshold is None:
             return True

@@ -51,8 +51,8 @@ class Ranking:
         unit: Unit of the scores.
         meaning: What the scores mean.
         candidates: How many photos meet the query's conditions; those of the query count too.
-        best: Each sentence of the query that photos should match, and its highest unit score with a
-            photo that meets the conditions.
+        best: Each sentence of the query that photos should match, and its highest unit score,
+            without `Score.offset`, with a photo that meets the conditions.
         copies: (M,) how many photos are nearly the same as each, and are left out; None if such
             photos are not grouped.
     """
@@ -95,6 +95,7 @@ def rank(
     photos: Index,
     table: PhotoTable | None = None,
     groups: Tensor | None = None,
+    offsets: Sequence[float] = (),
 ) -> Ranking:
     """Return the photos of a gallery that meet the conditions of a query, the best first.
 
@@ -107,6 +108,7 @@ def rank(
         photos: Index of the photos.
         table: What is known about the photos; needed for conditions and dates.
         groups: (N,) the same number for photos that are nearly the same, if they are grouped.
+        offsets: `Score.offset` of each term; 0 by default.
 
     Raises:
         UserError: There are no photos in the folder of the query.
@@ -118,9 +120,10 @@ def rank(
             meets[term.source] = False  # a photo of the query is not a result
     scores, unit_scores, scale, unit, meaning = _total(query, of_terms, photos)
     numbers = meets.nonzero()[:, 0]  # (C,)
+    all_offsets = offsets or [0.0] * len(of_terms)
     best = tuple(
-        (term.source, float(photos.score.to_unit(of_term[numbers].max())))
-        for term, of_term in zip(query.terms, of_terms, strict=True)
+        (term.source, float(photos.score.to_unit(of_term[numbers].max() - offset)))
+        for term, of_term, offset in zip(query.terms, of_terms, all_offsets, strict=True)
         if isinstance(term.source, str) and term.weight > 0 and len(numbers)
     )
     if query.terms:
