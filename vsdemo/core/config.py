@@ -227,6 +227,10 @@ Dropout = Annotated[
     float, Field(ge=0, le=0.9, description="Share of words, states and features set to 0")
 ]
 Standardize = Annotated[bool, Field(description="Scale photo features to mean 0 and variance 1")]
+SmallFeatures = Annotated[
+    bool,
+    Field(description="Scale small features like the others, as a DenseNet has many of them"),
+]
 HubBank = Annotated[
     int,
     Field(

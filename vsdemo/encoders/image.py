@@ -10,7 +10,7 @@ from torch import Tensor, nn
 from vsdemo.core.embeddings import Embeddings
 from vsdemo.encoders import Encoder
 from vsdemo.encoders.heads import Head
-from vsdemo.encoders.standardize import EPS, standardization
+from vsdemo.encoders.standardize import standardization
 
 
 class LinearImage(Encoder):
@@ -24,7 +24,7 @@ class LinearImage(Encoder):
         head: Applied last; by default it normalises to length 1.
         dropout: Share of the features set to 0, or the dropout layer itself.
         standardize: First bring each feature to mean 0 and variance 1 over the training photos.
-        eps: Number that is added to variances, see `Standardize`.
+        small_features: Then scale small features like the others, see `Standardize`.
         layer: (N, F) -> (N, D), used instead of W and b.
     """
 
@@ -39,11 +39,13 @@ class LinearImage(Encoder):
         head: nn.Module | None = None,
         dropout: float | nn.Module = 0.0,
         standardize: bool = False,
-        eps: float = EPS,
+        small_features: bool = False,
         layer: nn.Module | None = None,
     ) -> None:
         super().__init__()
-        self.standardize = standardization(features, standardize=standardize, eps=eps)
+        self.standardize = standardization(
+            features, standardize=standardize, small_features=small_features
+        )
         self.dim = dim
         self.linear = _linear(features, dim) if layer is None else layer
         self.dropout = dropout if isinstance(dropout, nn.Module) else nn.Dropout(dropout)

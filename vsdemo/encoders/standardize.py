@@ -66,7 +66,14 @@ class Unscaled(nn.Identity):
 
 
 def standardization(
-    features: int, *, standardize: bool, eps: float = EPS
+    features: int, *, standardize: bool, small_features: bool = False
 ) -> Standardize | Unscaled:
-    """Return the layer that scales feature vectors of a length, or leaves them as they are."""
+    """Return the layer that scales feature vectors, or leaves them as they are.
+
+    Args:
+        features: Length of a feature vector.
+        standardize: Whether they are scaled.
+        small_features: Whether small features are scaled like the others.
+    """
+    eps = SMALL_EPS if small_features else EPS
     return Standardize(features, eps) if standardize else Unscaled()

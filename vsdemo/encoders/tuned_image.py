@@ -14,7 +14,7 @@ from torch import Tensor, nn
 from vsdemo.core.embeddings import Embeddings
 from vsdemo.encoders import Encoder
 from vsdemo.encoders.image import LinearImage, stack
-from vsdemo.vision.backbones.tuned import mean_vector, mirror, pool_regions
+from vsdemo.vision.backbones.tuned import both_sides, mean_vector, pool_regions
 from vsdemo.vision.regions import in_frames
 
 LEAST = 0.6  # of the side of a map, in a random part of it
@@ -110,9 +110,7 @@ class TunedImage(Encoder):
         The last is (B, K).
         """
         stems = batch.stems.contiguous(memory_format=torch.channels_last)  # which is faster
-        maps = [self.end(stems)]
-        if not self.training:
-            maps.append(self.end(mirror(stems)))
+        maps = [self.end(stems)] if self.training else both_sides(self.end, stems)
         photos = F.normalize(mean_vector(*maps), dim=-1)
         if batch.boxes is None:
             return photos, photos[:0], torch.zeros(len(batch), 0).bool()

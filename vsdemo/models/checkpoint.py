@@ -210,8 +210,8 @@ def save(
 ) -> None:
     """Write configuration, vocabulary and weights.
 
-    Matrices are in half precision; those of a model with an image network of its own, which is
-    larger, in 4 bits.
+    Matrices are in half precision; those of a model over a tuned image network, whose vectors are
+    twice as long, in 4 bits.
 
     Args:
         folder: Folder of the checkpoint.
@@ -226,7 +226,8 @@ def save(
         words = vocab.to_json()
     else:
         words = [None if member is None else member.to_json() for member in vocab]
-    shards = _shards(tensors.to_half(state) if difference is None else four_bits.encode(state))
+    is_tuned = difference is not None or spec.network.startswith(TUNED)
+    shards = _shards(four_bits.encode(state) if is_tuned else tensors.to_half(state))
     if len(shards) == 1:
         names = ["model.safetensors"]
     else:

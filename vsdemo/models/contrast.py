@@ -67,6 +67,11 @@ class Contrast(Objective):
         self.log_scale = nn.Parameter(torch.tensor(math.log(SCALE)))
         self.log_phrase_scale = nn.Parameter(torch.tensor(math.log(SCALE)))
 
+    @property
+    def scale(self) -> Tensor:
+        """By which scores are multiplied before the softmax, ()."""
+        return self.log_scale.exp().clamp(max=MOST)
+
     def forward(
         self, score: Score, texts: Embeddings, photos: Embeddings, labels: PhotoLabels
     ) -> dict[str, Tensor]:
@@ -81,13 +86,12 @@ class Contrast(Objective):
         count = len(labels.owner)
         phrases = 0 if labels.places is None else len(labels.places)
         whole = photos if photos.mask is None else Embeddings(photos.x[:, 0])
-        scale = self.log_scale.exp().clamp(max=MOST)
         for_captions, for_photos = self._contrast(score, texts[:count], whole, labels.owner)
         loss = for_captions + for_photos
         parts = {
             "captions": for_captions.detach(),
             "photos": for_photos.detach(),
-            "scale": scale.detach(),
+            "scale": self.scale.detach(),
         }
         if labels.places is not None:
             for_phrases = self._phrases(score, texts[count : count + phrases], photos, labels)
@@ -96,7 +100,7 @@ class Contrast(Objective):
         pairs = len(texts) - count - phrases
         if pairs:
             ones, others = texts[-pairs : -pairs // 2], texts[-pairs // 2 :]
-            own = torch.arange(len(ones), device=scale.device)
+            own = torch.arange(len(ones), device=texts.x.device)
             for_pairs = self._contrast(score, ones, others, own).sum()
             loss = loss + self.pair_weight * for_pairs
             parts["pairs"] = for_pairs.detach()
@@ -109,11 +113,10 @@ class Contrast(Objective):
 
         They are means of those of the score and of each part.
         """
-        scale = self.log_scale.exp().clamp(max=MOST)
         scores = [score(texts, photos)]  # (C, P)
         if self.parts > 1:
             scores += self._cosines(*(score.angle_part(x) for x in (texts.x, photos.x)))
-        return torch.stack([_losses(scale * of_part, owner) for of_part in scores]).mean(0)
+        return torch.stack([_losses(self.scale * of_part, owner) for of_part in scores]).mean(0)
 
     def _cosines(self, texts: Tensor, photos: Tensor) -> Tensor:
         """Return the cosines of each part of texts (C, D) and photos (P, D), (parts, C, P)."""

@@ -6,7 +6,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from vsdemo.core.config import Epochs, OneOf, SymmetricConfig
+from vsdemo.core.config import Epochs, OneOf, SmallFeatures, SymmetricConfig
 from vsdemo.data.text.vocab import Vocab
 from vsdemo.encoders.gru import POOLINGS, WordGRU
 from vsdemo.encoders.image import LinearImage
@@ -26,6 +26,7 @@ class GruConfig(SymmetricConfig):
     epochs: Epochs = 12
     pooling: Pooling = "max"
     bidirectional: Bidirectional = True
+    small_features: SmallFeatures = False
 
 
 def build(config: GruConfig, vocab: Vocab, features: int) -> DualEncoder:
@@ -55,6 +56,7 @@ def build(config: GruConfig, vocab: Vocab, features: int) -> DualEncoder:
         config.dim,
         dropout=config.dropout,
         standardize=config.standardize,
+        small_features=config.small_features,
     )
     return DualEncoder(text, image, SCORES["cosine"])
 

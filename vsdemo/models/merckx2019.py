@@ -20,6 +20,7 @@ from vsdemo.core.config import (
     OneOf,
     Patience,
     Schedule,
+    SmallFeatures,
     SnapshotEvery,
     SymmetricConfig,
 )
@@ -76,6 +77,7 @@ class CharGruConfig(SymmetricConfig):
     word_dropout: WordDropout = 0.2
     photo_dropout: PhotoDropout = 0.3
     average_decay: AverageDecay = 0.998
+    small_features: SmallFeatures = False
     hub_bank: HubBank = 0
 
 
@@ -141,6 +143,7 @@ def build(config: CharGruConfig, vocab: Vocab, features: int) -> DualEncoder:
         config.dim,
         dropout=LateDropout(early=config.dropout, late=config.photo_dropout),
         standardize=config.standardize,
+        small_features=config.small_features,
     )
     return correct_hubs(DualEncoder(text, image, SCORES["cosine"]), config.hub_bank)
 

@@ -25,6 +25,7 @@ from vsdemo.core.config import (
     OneOf,
     Patience,
     Schedule,
+    SmallFeatures,
     Standardize,
     WordDim,
 )
@@ -81,6 +82,7 @@ class OrderConfig(RelationConfig):
     bidirectional: Bidirectional = False
     dropout: Dropout = 0.2
     standardize: Standardize = False
+    small_features: SmallFeatures = False
     loss: OrderLoss = "ranking"
     score: OrderScore = "order"
     order_margin: OrderMargin = 0.3
@@ -185,6 +187,7 @@ def build_order(config: OrderConfig, vocab: Vocab, features: int) -> DualEncoder
         head=heads[1],
         dropout=config.dropout,
         standardize=joint or config.standardize,
+        small_features=config.small_features,
         layer=_photo_layer(features, config.dim) if joint else None,
     )
     return DualEncoder(text, image, score, _objective(config) if joint else None)

@@ -35,7 +35,6 @@ from vsdemo.encoders.gru import WordGRU
 from vsdemo.encoders.heads import Head
 from vsdemo.encoders.image import LinearImage
 from vsdemo.encoders.several import SideBySide
-from vsdemo.encoders.standardize import SMALL_EPS
 from vsdemo.models.contrast import Contrast
 from vsdemo.models.dual_encoder import DualEncoder
 from vsdemo.models.hubness import correct_hubs
@@ -110,12 +109,12 @@ class VsePhotosConfig(SymmetricConfig):
     text_epochs: TextEpochs = 4
     frozen_epochs: FrozenEpochs = 8
     frozen_batch: FrozenBatch = 256
-    epochs: Epochs = 20
-    evaluate_every: EvaluateEvery = 8
+    epochs: Epochs = 24
+    evaluate_every: EvaluateEvery = 4
     patience: Patience = 20
     optimizer: Optimizer = "adamw"
     learning_rate: LearningRate = 0.001
-    end_rate: EndRate = 0.0006
+    end_rate: EndRate = 0.001
     end_dropout: EndDropout = 0.5
     warmup: Warmup = 50
     weight_decay: WeightDecay = 0.0001
@@ -170,9 +169,10 @@ def build(config: VsePhotosConfig, vocab: Vocab, features: int) -> DualEncoder:
     of the captions are compared with the regions that they name, too, with the means of the map
     over the region as v; (5) the captions of a photo are not each other's negatives; (6) the loss
     is the mean of that of S and those of both parts; (7) the checkpoint has an average of the
-    weights; (8) scores are corrected by hubs, which say how similar a photo is to captions in
-    general, and a sentence to photos (`vsdemo.encoders.hubness`); in the loss they are 0. Search
-    averages the vectors of the map that the last block reads and of its mirror image.
+    weights, in which all steps that train the last block count the same; (8) scores are corrected
+    by hubs, which say how similar a photo is to captions in general, and a sentence to photos
+    (`vsdemo.encoders.hubness`); in the loss they are 0. Search averages the vectors of the map that
+    the last block reads and of its mirror image.
     """
     parts = 2 if config.bag_of_words else 1
     if config.dim % (2 * parts):
@@ -186,7 +186,7 @@ def build(config: VsePhotosConfig, vocab: Vocab, features: int) -> DualEncoder:
         head=Head(parts=parts),
         dropout=config.dropout,
         standardize=config.standardize,
-        eps=SMALL_EPS,
+        small_features=True,
     )
     text = _text_encoder(config, vocab, config.dim // parts)
     objective = Contrast(config.phrase_weight, config.pair_weight, parts)

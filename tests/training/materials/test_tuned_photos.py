@@ -95,6 +95,21 @@ def test_dropout_changes_when_the_end_is_trained(tmp_path):
     assert rates == [{0.2}] * EPOCH + [{0.6}] * 2 * EPOCH
 
 
+def test_all_steps_that_tune_the_end_count_the_same_in_the_average(tmp_path):
+    run = trainer(tmp_path)
+    average = run.modules["average"]
+    weight, averaged = next(run.model.text.parameters()), next(average.module.text.parameters())
+    values = [float(step**2) for step in range(3 * EPOCH)]
+    means = []
+    for value in values:
+        with torch.no_grad():
+            weight.fill_(value)
+        average.update_parameters(run.model)
+        means.append(averaged.detach().flatten()[0].item())
+    assert means[EPOCH - 1] == pytest.approx((values[0] + values[1]) / 4 + values[2] / 2)
+    assert means[-1] == pytest.approx(np.mean([means[EPOCH - 1], *values[EPOCH:]]))
+
+
 def test_the_end_has_its_own_learning_rate(whole):
     encoders, end = whole.optimizer.param_groups
     assert end["lr"] == pytest.approx(0.1 * encoders["lr"])

@@ -14,6 +14,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 from torch.optim import Optimizer
+from torch.optim.swa_utils import AveragedModel
 from tqdm import tqdm
 
 from vsdemo.core.config import Config
@@ -216,9 +217,9 @@ class TunedPhotos(PhotoBatches):
             rows = slice(start, start + VIEWS)
             stems = self._on_device(whole[rows])
             with torch.no_grad(), autocast():
-                for own, maps in zip(vectors, (stems, tuned.mirror(stems)), strict=True):
-                    computed = tuned.mean_vector(self._frozen_end(maps))
-                    own[rows] = F.normalize(computed, dim=-1).cpu()
+                sides = tuned.both_sides(self._frozen_end, stems)
+                for of_side, maps in zip(vectors, sides, strict=True):
+                    of_side[rows] = F.normalize(tuned.pool(maps), dim=-1).cpu()
         return vectors
 
     @property
@@ -231,6 +232,25 @@ class TunedPhotos(PhotoBatches):
         """Return a new optimizer of the model, whose end has a learning rate of its own."""
         factor = self.config.end_rate / self.config.learning_rate
         return optim.build(self.config, self.model, slow=self._image.end, factor=factor)
+
+    def average(self, optimizer: Optimizer) -> AveragedModel | None:
+        """Return a moving average of the model; None if the configuration asks for none.
+
+        All steps that tune the end of the image network have the same weight in it, and so has the
+        average before them: the average is between the tuned network and the frozen one, and better
+        for other photos than either of the two (Wortsman et al., "Robust fine-tuning of zero-shot
+        models", CVPR 2022).
+        """
+        if not self.config.average_decay:
+            return None
+        return optim.moving_average(self.model, optimizer, self._average_decay)
+
+    def _average_decay(self, updates: int) -> float:
+        """Return the decay of the average after a number of updates."""
+        tuned_updates = updates - sum(self._lengths[:2]) * self.steps_per_epoch
+        if tuned_updates < 0:
+            return self.config.average_decay
+        return (tuned_updates + 1) / (tuned_updates + 2)
 
     def begin_step(self, optimizer: Optimizer, step: int) -> float:
         """Set and return the learning rate of a step, and dropout; freeze the end at first."""

@@ -79,9 +79,19 @@ class Tuned(Network):
 
     def forward(self, pixels: Tensor) -> tuple[Tensor, Tensor]:
         """Compute the vector and the last map."""
-        stems = self.stem(pixels)
-        spatial, mirrored = self.end(torch.cat([stems, mirror(stems)])).chunk(2)
+        spatial, mirrored = both_sides(self.end, self.stem(pixels))
         return mean_vector(spatial, mirrored), spatial
+
+
+def both_sides(end: nn.Module, stems: Tensor) -> tuple[Tensor, Tensor]:
+    """Return the last maps of photos and of their mirror images, (B, C, h, w) each.
+
+    Args:
+        end: The end of a network.
+        stems: What it reads, (B, S, h', w').
+    """
+    maps, mirrored = end(torch.cat([stems, mirror(stems)])).chunk(2)
+    return maps, mirrored
 
 
 def mirror(maps: Tensor) -> Tensor:
