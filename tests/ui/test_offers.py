@@ -5,7 +5,9 @@ import time
 from contextvars import ContextVar
 
 import pytest
+import torch
 from PIL import Image
+from safetensors.torch import save_file
 
 from tests.support.checkpoint_copies import editable_copy
 from vsdemo.core import rates
@@ -16,6 +18,7 @@ from vsdemo.models import checkpoint
 from vsdemo.ui.library import Library, offers
 from vsdemo.ui.library.offers import ModelOffer, State
 from vsdemo.ui.library.pending import Pending, Status
+from vsdemo.vision.backbones.families import DIFFERENCE
 
 MISSING_NETWORK = "torchvision/resnet50"  # its weights are not available
 RATE = "features torchvision/mobilenet_v3_small center cpu"
@@ -158,6 +161,17 @@ def test_a_model_without_its_image_network_says_so(shelf):
     assert not offer.can_be_chosen
     assert offer.reason == "Its image network resnet50 is not downloaded."
     assert offer.kind
+
+
+def test_a_model_over_a_tuned_network_needs_the_network_before(shelf, tmp_path):
+    shelf("gru", backbone="tuned:other/vse")
+    file = tmp_path / "checkpoints" / "other" / "vse" / DIFFERENCE
+    file.parent.mkdir(parents=True)
+    save_file({"x": torch.zeros(1)}, file, {"base": MISSING_NETWORK})
+    offer = only(Library())
+    assert offer.state is State.UNAVAILABLE
+    assert offer.reason == "Its image network resnet50 is not downloaded."
+    assert offer.network == "resnet50, tuned with other/vse"
 
 
 def test_a_model_of_other_weights_of_the_network_says_so(shelf):

@@ -3,14 +3,17 @@
 import numpy as np
 import pytest
 import torch
+from safetensors.torch import load_file
 from torch import nn
 
+from tests.support import small_runs
 from tests.support.small_runs import preset_trainer, stopped_at
 from vsdemo import models
 from vsdemo.core.device import autocast
 from vsdemo.core.errors import UserError
 from vsdemo.core.sentences import Sentence
 from vsdemo.data import datasets
+from vsdemo.encoders.standardize import SMALL_EPS
 from vsdemo.evaluation.phrases import Phrase
 from vsdemo.models import checkpoint
 from vsdemo.models.scores import SCORES
@@ -166,6 +169,16 @@ def test_difference_is_part_of_what_is_shipped(whole):
             checkpoint.load(whole.out)
     finally:
         file.write_bytes(content)
+
+
+def test_another_model_learns_over_the_tuned_network(whole, tmp_path):
+    settings = (f"backbone=tuned:{whole.out}", "crops=whole", "small_features=true", "epochs=1")
+    small_runs.trainer(tmp_path, *settings).run()
+    model, spec, _ = checkpoint.load(tmp_path)
+    assert not spec.has_own_network
+    assert spec.features == 1024
+    assert model.image.standardize.eps == SMALL_EPS
+    assert load_file(tmp_path / "model.safetensors")["image.linear.weight"].dtype == torch.uint8
 
 
 def test_resumed_run_is_the_same(whole, tmp_path):

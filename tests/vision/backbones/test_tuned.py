@@ -9,7 +9,15 @@ from torchvision.transforms.v2.functional import to_pil_image
 from vsdemo.core.errors import UserError
 from vsdemo.encoders.image import LinearImage
 from vsdemo.encoders.tuned_image import TunedImage
-from vsdemo.vision.backbones import TUNED, find_weights, is_available, load_backbone, tuned
+from vsdemo.vision.backbones import (
+    TUNED,
+    base_of,
+    find_weights,
+    how_to_get,
+    is_available,
+    load_backbone,
+    tuned,
+)
 from vsdemo.vision.backbones.classifier import Classifier
 from vsdemo.vision.backbones.families import DIFFERENCE
 from vsdemo.vision.backbones.network import Backbone, load_network
@@ -157,6 +165,16 @@ def test_cache_keeps_stems(photo, own_home, tmp_path):
     expected = network.stems(network.large_views(photo, "corners")[None])
     torch.testing.assert_close(stems, expected.half())
     assert torch.equal(cache.get([file], kind=STEM), stems)
+
+
+def test_network_before_it_was_tuned_is_needed_too(folder):
+    name = f"{TUNED}{folder}"
+    assert (base_of(name), base_of("pocket")) == ("pocket", "pocket")
+    save_file({"x": torch.zeros(1)}, folder / DIFFERENCE, {"base": "torchvision/resnet50"})
+    assert not is_available(name)
+    assert "torchvision/resnet50" in how_to_get(name)
+    (folder / DIFFERENCE).write_bytes(b"damaged")
+    assert base_of(name) == name
 
 
 def test_missing_or_foreign_difference_is_reported(folder, monkeypatch):

@@ -25,6 +25,7 @@ from vsdemo.models.checkpoint import Spec
 from vsdemo.search.engine import Engine
 from vsdemo.ui.library.pending import Pending
 from vsdemo.vision import features
+from vsdemo.vision.backbones import TUNED, base_of
 from vsdemo.vision.crops import CROPS
 from vsdemo.vision.features import PROBE, FeatureCache
 
@@ -299,10 +300,17 @@ def _describe(key: str, folder: Path) -> ModelOffer:
 def _network_label(spec: Spec) -> str:
     """Return the image network and how it looks at a photo, such as "densenet169, 10 views"."""
     crops = CROPS[spec.config.crops]
-    name = spec.config.backbone.rpartition("/")[2]
+    name = _short_name(spec.config.backbone)
+    if spec.config.backbone.startswith(TUNED):
+        name = f"{name}, tuned with {spec.config.backbone.removeprefix(TUNED)}"
     if crops.vectors > 1:
         return f"{name}, {crops.vectors} regions per photo"
     return f"{name}, {crops.views} views per photo" if crops.views > 1 else name
+
+
+def _short_name(backbone: str) -> str:
+    """Return the name of a backbone, or of what it was before it was tuned: "densenet169"."""
+    return base_of(backbone).rpartition("/")[2]
 
 
 def _quality(spec: Spec, folder: Path) -> Quality | None:
@@ -323,7 +331,7 @@ def _network(spec: Spec, keys: Sequence[str], networks: Networks) -> Network:
     """
     backbone, crops = spec.config.backbone, spec.config.crops
     if not features.is_available(backbone, crops):
-        raise UserError(f"Its image network {backbone.rpartition('/')[2]} is not downloaded.")
+        raise UserError(f"Its image network {_short_name(backbone)} is not downloaded.")
     cache = checkpoint.feature_cache(spec)
     if (spec.network, crops) not in networks:
         missing = len(cache.missing(keys))

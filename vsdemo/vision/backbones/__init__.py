@@ -100,8 +100,19 @@ def is_backbone(name: str) -> bool:
     return name.startswith(tuple(FAMILIES))
 
 
+def base_of(backbone: str) -> str:
+    """Return the backbone that a tuned one was before; any other backbone is its own base."""
+    if not backbone.startswith(TUNED):
+        return backbone
+    return TunedFamily().base(backbone.removeprefix(TUNED)) or backbone
+
+
 def is_available(backbone: str) -> bool:
     """Return whether a backbone's weights are known to be available without a download."""
+    return all(map(_has_weights, {backbone, base_of(backbone)}))
+
+
+def _has_weights(backbone: str) -> bool:
     try:
         family, name = family_of(backbone)
     except UnknownBackbone:
@@ -112,7 +123,8 @@ def is_available(backbone: str) -> bool:
 def how_to_get(backbone: str) -> str:
     """Return a sentence that says that a backbone is missing or unknown, and what to do."""
     try:
-        family, name = family_of(backbone)
+        missing = backbone if not _has_weights(backbone) else base_of(backbone)
+        family, name = family_of(missing)
     except UnknownBackbone:
         return str(_unknown(backbone))
     return family.how_to_get(name)

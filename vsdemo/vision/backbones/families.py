@@ -7,6 +7,8 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Protocol
 
+from safetensors import SafetensorError, safe_open
+
 from vsdemo.core import checksums
 from vsdemo.core.errors import UserError
 from vsdemo.core.paths import ROOT, checkpoints_root
@@ -18,6 +20,7 @@ HUB, LOCAL = "hf-hub:", "local-dir:"
 CONFIG = hub.CONFIG
 WEIGHTS = (hub.WEIGHTS, "open_clip_pytorch_model.bin")  # as open_clip looks for them
 DIFFERENCE = "backbone.safetensors"  # in a checkpoint, how its image network was tuned
+BASE = "base"  # in the metadata of this file, the name of the network before
 FEATURES = 2048  # numbers of a photo or a region, at most
 
 
@@ -251,6 +254,14 @@ class TunedFamily:
     def is_available(self, name: str) -> bool:
         """Return whether the file exists."""
         return self._file(name).is_file()
+
+    def base(self, name: str) -> str:
+        """Return the name of the network before it was tuned; "" if the file cannot be read."""
+        try:
+            with safe_open(self._file(name), "pt") as file:
+                return str(file.metadata()[BASE])
+        except (OSError, SafetensorError, LookupError, TypeError):
+            return ""
 
     def how_to_get(self, name: str) -> str:
         """Return that the file belongs to the checkpoint."""

@@ -17,6 +17,7 @@ from torch import Tensor, nn
 from vsdemo.core import four_bits, tensors
 from vsdemo.core.errors import UserError
 from vsdemo.vision import backbones
+from vsdemo.vision.backbones.families import BASE
 from vsdemo.vision.backbones.network import Network, load_network
 from vsdemo.vision.backbones.weights import Weights
 from vsdemo.vision.crops import LARGE_SIDE
@@ -25,7 +26,7 @@ from vsdemo.vision.regions import covered
 POWER = 3  # of the second generalized mean
 SMALLEST_AREA = 1e-9  # of a box that is not missing
 SMALLEST_POWER = 1e-30  # of a mean whose root has a finite gradient
-BASE, HASH = "base", "base_hash"  # metadata of the file
+HASH = "base_hash"  # in the metadata of the file
 
 
 class Tuned(Network):
