@@ -117,9 +117,11 @@ class Spec:
     @property
     def network(self) -> str:
         """The name of the image network: its backbone, or that with an end of its own."""
-        if self.folder and self.has_own_network:
-            return f"{TUNED}{self.folder.resolve()}"
-        return str(self.config.backbone)
+        if not self.folder or not self.has_own_network:
+            return str(self.config.backbone)
+        folder, root = self.folder.resolve(), checkpoints_root().resolve()
+        is_shipped = folder.is_relative_to(root)  # other models name its network in the same way
+        return f"{TUNED}{folder.relative_to(root).as_posix() if is_shipped else folder}"
 
     @property
     def changed(self) -> dict[str, Any]:

@@ -181,6 +181,12 @@ def test_another_model_learns_over_the_tuned_network(whole, tmp_path):
     assert load_file(tmp_path / "model.safetensors")["image.linear.weight"].dtype == torch.uint8
 
 
+def test_models_over_a_shipped_network_share_its_features(whole, monkeypatch):
+    assert checkpoint.read_spec(whole.out).network == f"tuned:{whole.out.resolve()}"
+    monkeypatch.setenv("VSDEMO_CHECKPOINTS", str(whole.out.parent))
+    assert checkpoint.read_spec(whole.out).network == f"tuned:{whole.out.name}"
+
+
 def test_resumed_run_is_the_same(whole, tmp_path):
     with stopped_at(EPOCH + 1):
         assert trainer(tmp_path).run() == "stopped"
