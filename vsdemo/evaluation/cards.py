@@ -15,6 +15,7 @@ import torch
 
 from vsdemo import models
 from vsdemo.core import events
+from vsdemo.core.config import text_of
 from vsdemo.core.errors import UserError
 from vsdemo.core.paths import AnyPath, to_path, write_text
 from vsdemo.data import datasets
@@ -157,7 +158,7 @@ def train_command(spec: Spec, *, out: str) -> str:
         return f"python -m vsdemo {models.get(spec.model).recipe} --out {out}"
     own_data = "sentences" in task(spec.config.task).needs
     data = "" if own_data else f" --data {spec.dataset}"
-    settings = "".join(f" --set {key}={value}" for key, value in spec.changed.items())
+    settings = "".join(f" --set {key}={text_of(value)}" for key, value in spec.changed.items())
     return f"python -m vsdemo train {spec.preset}{data} --out {out}{settings}"
 
 
