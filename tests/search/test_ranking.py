@@ -85,9 +85,7 @@ def test_the_best_score_of_a_sentence_is_without_its_offset(photos):
     best = [float(Cosine().to_unit(of_term.max())) for of_term in scores]
     shifted = float(Cosine().to_unit(scores[1].max() + 0.25))
     assert [unit for _, unit in result.best] == pytest.approx([best[0], shifted])
-    assert (
-        result.numbers.tolist() == ranking.rank(Query(TEXTS[:2]), scores, photos).numbers.tolist()
-    )
+    assert result.numbers.tolist() == ranking.rank(query, scores, photos).numbers.tolist()
 
 
 def test_a_term_that_tells_no_photos_apart_changes_nothing(photos):

@@ -26,7 +26,6 @@ from vsdemo.evaluation.tasks import task
 from vsdemo.models import checkpoint, licences
 from vsdemo.models.checkpoint import Spec
 from vsdemo.models.licences import Licence
-from vsdemo.vision.backbones import TUNED
 from vsdemo.vision.backbones.families import DIFFERENCE
 
 SPLITS = ("dev", "test")
@@ -198,8 +197,7 @@ def _features(spec: Spec) -> str:
 
 def _precision(spec: Spec) -> str:
     """Return the paragraph on how weights are stored."""
-    is_tuned = spec.network.startswith(TUNED)
-    precision = "with 4 bits a number" if is_tuned else "in half precision"
+    precision = "with 4 bits a number" if spec.has_tuned_network else "in half precision"
     return f"Matrices are stored {precision}, and the metrics are measured with these."
 
 

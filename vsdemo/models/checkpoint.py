@@ -115,6 +115,11 @@ class Spec:
         return self.folder is not None and (self.folder / DIFFERENCE).is_file()
 
     @property
+    def has_tuned_network(self) -> bool:
+        """Whether the end of the image network was trained with this model or with another one."""
+        return self.network.startswith(TUNED)
+
+    @property
     def network(self) -> str:
         """The name of the image network: its backbone, or that with an end of its own."""
         if not self.folder or not self.has_own_network:
@@ -228,7 +233,7 @@ def save(
         words = vocab.to_json()
     else:
         words = [None if member is None else member.to_json() for member in vocab]
-    is_tuned = difference is not None or spec.network.startswith(TUNED)
+    is_tuned = difference is not None or spec.has_tuned_network
     shards = _shards(four_bits.encode(state) if is_tuned else tensors.to_half(state))
     if len(shards) == 1:
         names = ["model.safetensors"]

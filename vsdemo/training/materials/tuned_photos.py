@@ -228,6 +228,11 @@ class TunedPhotos(PhotoBatches):
         first = self.config.text_epochs, self.config.frozen_epochs
         return *first, self.config.epochs - sum(first)
 
+    @property
+    def _frozen_steps(self) -> int:
+        """Steps before the end of the image network is tuned."""
+        return sum(self._lengths[:2]) * self.steps_per_epoch
+
     def optimizer(self) -> Optimizer:
         """Return a new optimizer of the model, whose end has a learning rate of its own."""
         factor = self.config.end_rate / self.config.learning_rate
@@ -247,14 +252,14 @@ class TunedPhotos(PhotoBatches):
 
     def _average_decay(self, updates: int) -> float:
         """Return the decay of the average after a number of updates."""
-        tuned_updates = updates - sum(self._lengths[:2]) * self.steps_per_epoch
+        tuned_updates = updates - self._frozen_steps
         if tuned_updates < 0:
             return self.config.average_decay
         return (tuned_updates + 1) / (tuned_updates + 2)
 
     def begin_step(self, optimizer: Optimizer, step: int) -> float:
         """Set and return the learning rate of a step, and dropout; freeze the end at first."""
-        is_tuned = step >= sum(self._lengths[:2]) * self.steps_per_epoch
+        is_tuned = step >= self._frozen_steps
         self._image.tune(is_tuned)
         for module in self.model.modules():
             if isinstance(module, nn.Dropout):

@@ -123,7 +123,7 @@ def _has_weights(backbone: str) -> bool:
 def how_to_get(backbone: str) -> str:
     """Return a sentence that says that a backbone is missing or unknown, and what to do."""
     try:
-        missing = backbone if not _has_weights(backbone) else base_of(backbone)
+        missing = base_of(backbone) if _has_weights(backbone) else backbone
         family, name = family_of(missing)
     except UnknownBackbone:
         return str(_unknown(backbone))
