@@ -94,7 +94,7 @@ def _read(out: Path) -> Run:
 
 def _train(out: Path, steps: int, preset: str, data: str | None, *settings: str) -> None:
     run = preset_trainer(out, preset, *settings, data=data)
-    if data is not None:
+    if data is not None and isinstance(run.material.photos, Tensor):
         run.material.photos = run.material.photos.double()
         if OTHER_DATA in os.environ and not distributed.is_main():
             run.material.photos[0, 0] += 1
@@ -106,7 +106,10 @@ def _train(out: Path, steps: int, preset: str, data: str | None, *settings: str)
     if distributed.is_main():
         measured = {"metrics": metrics, "embedded": sum(embedded)}
         out.with_suffix(".json").write_text(json.dumps(measured))
-        weights = {k: t.clone() for k, t in run.model.state_dict().items()}
+        weights = {
+            k: t.clone(memory_format=torch.contiguous_format)
+            for k, t in run.model.state_dict().items()
+        }
         save_file(weights | {"losses": torch.stack(losses)}, out.with_suffix(".safetensors"))
 
 

@@ -26,12 +26,24 @@ SMALL = (
     "learning_rate=0.003",
     "dropout=0",
 )
+TUNED = (
+    *(
+        "backbone=pocket",
+        "crops=whole",
+        "epochs=2",
+        "text_epochs=0",
+        "frozen_epochs=1",
+        "captions=2",
+    ),
+    *("phrase_weight=0", "pair_weight=0", "end_dropout=0", "windows=false"),
+)
 RUNS = [
     ("gru", "toy", *SMALL),
     ("order", "toy", *SMALL),
     ("fragments", "toy", *SMALL, "crops=windows", "vectors=learned", "mil_start=0"),
     ("gru", "toy", *SMALL, "chunk=2", "average_decay=0.9"),
     ("bow", "toy", *SMALL, "batch_size=3", "loss=squared", "alternate_epochs=1"),
+    ("vse_photos", "toy", *SMALL, *TUNED),
 ]
 LONG = ("epochs=30", "patience=30")
 

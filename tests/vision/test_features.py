@@ -16,6 +16,7 @@ from safetensors import safe_open
 from safetensors.torch import save_file
 from tqdm import tqdm
 
+from vsdemo.core.caption_set import CaptionSet
 from vsdemo.core.errors import UserError
 from vsdemo.core.images import open_photo
 from vsdemo.vision import features, proposals, shards
@@ -98,6 +99,21 @@ def test_second_call_computes_nothing(photos, monkeypatch):
     monkeypatch.setattr(features, "load_backbone", fail)
     again = FeatureCache(BACKBONE).get(photos[::-1])
     assert torch.equal(again.flip(0), first)
+
+
+def test_open_features_are_read_when_they_are_needed(photos, monkeypatch):
+    """In any order, some of them twice, from several files."""
+    monkeypatch.setattr(features, "SHARD", 4)
+    monkeypatch.setattr(features, "FIRST_SHARD", 4)
+    cache = FeatureCache(BACKBONE, "center")
+    split = CaptionSet("toy", "train", photos=tuple(photos), captions=(), photo_of=())
+    expected = cache.get(photos)
+    _, opened, _ = cache.open_readable(split)
+    rows = torch.tensor([9, 0, 3, 9])
+    assert len(opened) == len(photos)
+    assert torch.equal(opened[rows], expected[rows])
+    assert torch.equal(opened.all(), expected)
+    assert len({*opened.content()}) == len(photos)
 
 
 def test_features_are_keyed_on_content(photos, tmp_path, counted):

@@ -219,6 +219,51 @@ def training(
     print_table(rows)
 
 
+@cli.command()
+def scale(
+    preset: Annotated[str, typer.Argument(help="Preset that learns from photos.")],
+    photos: Annotated[
+        int, typer.Option(min=1000, help="Photos to learn from; COCO has 113,287.")
+    ] = 113_287,
+    steps: Annotated[int, typer.Option(min=20, help="Steps to take.")] = 40,
+    processes: Annotated[int, typer.Option(min=1, help="Processes that share each batch.")] = 1,
+    settings: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="KEY=VALUE", help="Setting; may be repeated."),
+    ] = None,
+    *,
+    as_json: Json = False,
+) -> None:
+    """Train a preset on as many generated photos as COCO has: memory and times.
+
+    Features are generated, too. They are written to the folder for temporary files, and deleted.
+    """
+    from vsdemo.cli.index import showing_progress
+    from vsdemo.training import scale_bench
+
+    with showing_progress() as report:
+        result = scale_bench.measure(
+            preset,
+            settings or [],
+            photos=photos,
+            steps=steps,
+            processes=processes,
+            progress=report,
+        )
+    if as_json:
+        print_json(result)
+        return
+    print(f"{preset} on {photos:,} generated photos, {processes} process(es)")
+    rows = [
+        ("before the first step", f"{result['start_seconds']:.0f} s"),
+        ("a step", f"{result['step_seconds']:.2f} s"),
+        ("an epoch", f"{result['epoch_minutes']:.0f} min"),
+        ("memory", f"{result['memory_gb']:.1f} GB"),
+        ("features on the disk", f"{result['features_gb']:.1f} GB"),
+    ]
+    print_table(rows)
+
+
 def _beside_rclip(rclip: Path, photos: int, rounds: int, *, as_json: bool) -> None:
     from vsdemo.cli.index import showing_progress
     from vsdemo.search import rclip_bench

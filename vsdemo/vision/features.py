@@ -253,12 +253,7 @@ class FeatureCache:
             UnreadablePhotos: If photos cannot be read; all others are cached by then.
             UserError: If the backbone cannot be loaded.
         """
-
-        def offer(rows: Sequence[shards.Row]) -> None:
-            if on_partial:
-                on_partial(shards.read_rows(rows, FEATURES))
-
-        return self._read(FEATURES, photos, kind, progress, offer, keys)
+        return self._open(FEATURES, photos, kind, progress, on_partial, keys).all()
 
     def get_readable(
         self,
@@ -269,8 +264,23 @@ class FeatureCache:
     ) -> tuple[CaptionSet, Tensor, dict[Path, str]]:
         """Return the photos of a set that can be read, their features, and why others cannot.
 
+        Args and errors are those of `open_readable`.
+        """
+        readable, features, why = self.open_readable(captions, progress, on_partial, kind)
+        return readable, features.all(), why
+
+    def open_readable(
+        self,
+        captions: CaptionSet,
+        progress: Progress | None = None,
+        on_partial: Callable[[Tensor], None] | None = None,
+        kind: str = VECTOR,
+    ) -> tuple[CaptionSet, shards.StoredRows | StoredFeatures, dict[Path, str]]:
+        """Return the photos of a set that can be read, their features, and why others cannot.
+
         Unreadable photos are left out only if the photos are somebody's own and some can be read.
-        Features that come with the set are read, not computed.
+        Features that come with the set are not computed. All of them are on disk, and read when
+        they are needed.
 
         Args:
             captions: The photos.
@@ -284,17 +294,18 @@ class FeatureCache:
         """
         if captions.features is not None:
             self.check_stored(captions.features)
-            return captions, captions.features.all(), {}
+            return captions, captions.features, {}
+        why: dict[Path, str] = {}
         try:
-            features = self.get(
-                captions.photos, kind, progress, on_partial=on_partial, keys=captions.keys
+            features = self._open(
+                FEATURES, captions.photos, kind, progress, on_partial, captions.keys
             )
         except UnreadablePhotos as error:
-            readable = captions.without(error.why)
-            if not (captions.is_own and readable.photos):
+            captions, why = captions.without(error.why), error.why
+            if not (captions.is_own and captions.photos):
                 raise
-            return readable, self.get(readable.photos, kind, keys=readable.keys), error.why
-        return captions, features, {}
+            features = self._open(FEATURES, captions.photos, kind, keys=captions.keys)
+        return captions, features, why
 
     def check_stored(self, features: StoredFeatures) -> None:
         """Check that features that come with a data set are those of this cache.
@@ -317,7 +328,7 @@ class FeatureCache:
         """
         if self._proposals is None:
             return torch.tensor(regions.FRAME).expand(len(photos), 1, 4)
-        boxes = self._read(BOXES, photos, VECTOR, progress=None).float()
+        boxes = self._open(BOXES, photos, VECTOR).all().float()
         regions.check(boxes, f"the features in {self.folder}")
         return boxes
 
@@ -343,9 +354,9 @@ class FeatureCache:
         """Compute the vectors (B, D) of views (B, V, 3, H, W), to be stored."""
         return encode_views(self.weights, VECTOR, torch.from_numpy(views), None)
 
-    def store(self, keys: Sequence[str], vectors: Tensor) -> None:
-        """Store the vectors (N, D) of photos by `photo_key`."""
-        shards.write(self._folder(VECTOR), keys, {FEATURES: vectors})
+    def store(self, keys: Sequence[str], features: Tensor, kind: str = VECTOR) -> None:
+        """Store the features of N photos, as `get` returns them, by `photo_key`."""
+        shards.write(self._folder(kind), keys, {FEATURES: features})
 
     def known(self, kind: str = VECTOR) -> dict[str, shards.Row]:
         """Return where the features of each photo are, by `photo_key`."""
@@ -421,32 +432,37 @@ class FeatureCache:
         has_boxes = self._proposals is not None and kind == VECTOR
         return self._folder(kind), frozenset({FEATURES, BOXES} if has_boxes else {FEATURES})
 
-    def _read(
+    def _open(
         self,
         name: str,
         photos: Sequence[Path],
         kind: str,
-        progress: Progress | None,
-        offer: Callable[[Sequence[shards.Row]], None] = lambda rows: None,
+        progress: Progress | None = None,
+        on_partial: Callable[[Tensor], None] | None = None,
         keys: Sequence[str] = (),
-    ) -> Tensor:
+    ) -> shards.StoredRows:
         """Return a tensor of photos; the content of damaged files is computed again.
 
         Args:
             name: `FEATURES` or `BOXES`.
             photos: As in `get`.
             kind: `VECTOR`, `MAP` or `STEM`.
-            progress: See `get`.
-            offer: See `_rows`.
+            progress: As in `get`.
+            on_partial: As in `get`.
             keys: As in `get`.
 
         Raises:
             DamagedFile: A file that was just written is damaged.
         """
+
+        def offer(rows: Sequence[shards.Row]) -> None:
+            if on_partial:
+                on_partial(shards.StoredRows(rows, name).all())
+
         older = set(self._folder(kind).glob("*.safetensors"))
         while True:  # with one damaged file fewer each time
             try:
-                return shards.read_rows(self._rows(photos, kind, progress, offer, keys), name)
+                return shards.StoredRows(self._rows(photos, kind, progress, offer, keys), name)
             except DamagedFile as error:
                 if error.path not in older:  # the disk is broken
                     raise
@@ -458,8 +474,8 @@ class FeatureCache:
         photos: Sequence[Path],
         kind: str,
         progress: Progress | None,
-        offer: Callable[[Sequence[shards.Row]], None] = lambda rows: None,
-        keys: Sequence[str] = (),
+        offer: Callable[[Sequence[shards.Row]], None],
+        keys: Sequence[str],
     ) -> list[shards.Row]:
         """Return where the features of photos are, after computing missing ones.
 

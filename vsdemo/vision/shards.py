@@ -7,7 +7,6 @@ is compared when its tensors are read.
 from __future__ import annotations
 
 import uuid
-from collections import defaultdict
 from collections.abc import Container, Iterator, Sequence
 from contextlib import suppress
 from itertools import count, repeat
@@ -25,10 +24,11 @@ KEYS = "keys"  # entry of a file's metadata: the keys of its rows, separated by 
 
 
 class Row(NamedTuple):
-    """Where the tensors of a photo are."""
+    """Where the tensors of a photo are: a file, the number of its row, and its key."""
 
     file: Path
     number: int
+    key: str
 
 
 def find_rows(
@@ -46,7 +46,7 @@ def find_rows(
     """
     rows: dict[str, Row] = {}
     for file, keys in _keys_of_files(folder, names, seen):
-        rows.update(zip(keys, map(Row, repeat(file), count()), strict=False))
+        rows.update(zip(keys, map(Row, repeat(file), count(), keys), strict=True))
     return rows
 
 
@@ -76,23 +76,49 @@ def _keys_of_files(
         yield file, keys
 
 
-def read_rows(rows: Sequence[Row], name: str) -> Tensor:
-    """Read the rows of a tensor in the given order, (N, ...), in the precision of the files.
+class StoredRows:
+    """N rows of a tensor on disk, in the precision of the files, read when they are needed.
+
+    The files are mapped into memory, where the system keeps as much of them as there is room for.
+
+    Args:
+        rows: Where the rows are.
+        name: Name of the tensor.
 
     Raises:
         DamagedFile: A file is damaged or gone.
     """
-    by_file: dict[Path, list[int]] = defaultdict(list)
-    for position, row in enumerate(rows):
-        by_file[row.file].append(position)
-    result = torch.empty(0)
-    for file, positions in by_file.items():
-        tensor = _read(file, name)
-        part = tensor[[rows[position].number for position in positions]]
-        if not len(result):
-            result = part.new_empty(len(rows), *part.shape[1:])
-        result[positions] = part
-    return result
+
+    def __init__(self, rows: Sequence[Row], name: str) -> None:
+        files = {file: number for number, file in enumerate(dict.fromkeys(r.file for r in rows))}
+        self._keys = [row.key for row in rows]
+        self._tensors = [_read(file, name) for file in files]
+        self._file = torch.tensor([files[row.file] for row in rows], dtype=torch.long)
+        self._number = torch.tensor([row.number for row in rows], dtype=torch.long)
+
+    def __len__(self) -> int:
+        """Return N."""
+        return len(self._keys)
+
+    def __getitem__(self, rows: Tensor) -> Tensor:
+        """Read some rows, by number (M,): (M, ...), on the CPU."""
+        if not self._tensors:
+            return torch.empty(0)
+        rows = rows.cpu()
+        files = self._file[rows]
+        result = self._tensors[0].new_empty(len(rows), *self._tensors[0].shape[1:])
+        for file in files.unique().tolist():
+            places = files == file
+            result[places] = self._tensors[file][self._number[rows[places]]]
+        return result
+
+    def all(self) -> Tensor:
+        """Read all rows, (N, ...)."""
+        return self[torch.arange(len(self))]
+
+    def content(self) -> Iterator[bytes]:
+        """Yield what identifies the rows: their keys."""
+        yield from (key.encode() for key in self._keys)
 
 
 def _read(file: Path, name: str) -> Tensor:
@@ -109,4 +135,4 @@ def write(folder: Path, keys: Sequence[str], values: dict[str, Tensor]) -> dict[
     """Write tensors (N, ...) of N keys to a new file, and return where those of each key are."""
     file = folder / f"{uuid.uuid4().hex}.safetensors"
     tensors.write_checked(file, values, {KEYS: " ".join(keys)})
-    return {key: Row(file, number) for number, key in enumerate(keys)}
+    return {key: Row(file, number, key) for number, key in enumerate(keys)}

@@ -278,7 +278,7 @@ def test_vectors_of_the_frozen_network_are_those_of_its_end(whole):
     texts, photos, labels = material.embed(batch)
     assert len(texts.x) == len(photos.x) == len(batch)
     assert labels.owner.tolist() == [*range(len(batch))]
-    stems = material.photos[:3, 0].float()
+    stems = material._stems(torch.arange(3)).float()
     with torch.no_grad(), autocast():
         for own, maps in zip(material._vectors, (stems, stems.flip(-1)), strict=True):
             expected = tuned.pool(material._frozen_end(maps)).relu()
@@ -336,9 +336,13 @@ def test_chunks_give_the_gradients_of_the_whole_batch(tmp_path):
 def test_corners_join_the_views_of_training(tmp_path):
     material = trainer(tmp_path, "corners=true").material
     plain = trainer(tmp_path / "plain").material
-    assert torch.equal(material.photos[:, :1], plain.photos)
-    assert material.photos.shape[1] == 5
-    assert material.dev_photos.shape[1:] == plain.photos.shape[2:]
+    assert len(material._frames) == 5
+    rows = torch.tensor([3, 0, 3, 5])
+    whole = plain._stems(rows)
+    views = material._stems(rows, torch.tensor([0, 4, 2, 0]))
+    assert torch.equal(views[[0, 3]], whole[[0, 3]])
+    assert torch.equal(views[[1, 2]], material.corners.all()[[0, 3], [3, 1]])
+    assert material.dev_photos.shape[1:] == whole.shape[1:]
     checks = material.requirements(material.config, "toy").checks
     assert any("(corners)" in check.message for check in checks)
 
@@ -393,7 +397,7 @@ def test_boxes_of_a_mirrored_view_are_mirrored(phrases, tmp_path, monkeypatch):
     for number in range(4):
         material.embed(PhotoBatch(np.arange(8), (0, 0, number)))
     stems = torch.cat([views.stems for views in seen])
-    whole = torch.cat([material.photos[:8, 0]] * 4).float()
+    whole = torch.cat([material._stems(torch.arange(8))] * 4).float()
     is_mirrored = (stems != whole).flatten(1).any(1)
     boxes = torch.cat([views.boxes for views in seen])
     left = (boxes == torch.tensor([0.0, 0.0, 0.5, 1.0])).all(-1).any(1)

@@ -6,7 +6,7 @@ read when it is needed. The batches are the same.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import chain
 from pathlib import Path
 from typing import Any, ClassVar
@@ -40,6 +40,7 @@ from vsdemo.training.size import Amounts
 from vsdemo.vision.backbones import how_to_get, is_available, most_features
 from vsdemo.vision.crops import CROPS, VIEWS
 from vsdemo.vision.features import VECTOR, FeatureCache, photo_key
+from vsdemo.vision.shards import StoredRows
 
 DRAWING_SIZE = 60_000  # bytes of a picture that is drawn, at most
 FEATURE_SIZE = 2  # bytes of a number
@@ -122,7 +123,7 @@ class Photos(Pairs):
         configs = [config]
         if config.teacher:
             configs.append(teacher.read_spec(config.teacher).config)
-        for backbone, crops in dict.fromkeys(chain.from_iterable(map(cls._networks, configs))):
+        for backbone, crops in dict.fromkeys(chain.from_iterable(map(cls.networks, configs))):
             if not is_available(backbone):
                 checks.append(Check(False, how_to_get(backbone)))
                 return Requirements(checks)
@@ -148,7 +149,7 @@ class Photos(Pairs):
         )
 
     @classmethod
-    def _networks(cls, config: Config) -> list[tuple[str, str]]:
+    def networks(cls, config: Config) -> list[tuple[str, str]]:
         """Return the backbones and crops whose features a configuration needs."""
         return [(config.backbone, config.crops)]
 
@@ -190,31 +191,34 @@ class Photos(Pairs):
 
     def _count_features(self) -> int:
         """Return the length of the vector of a photo, or of each region."""
-        return self.photos.shape[-1]
+        return self.dev_photos.shape[-1]
 
     def _read_photos(self) -> None:
         """Compute missing photo features; unreadable ones of somebody's own are left out."""
         self._cache = FeatureCache(self.config.backbone, self.config.crops)
-        self.photos: Tensor | StoredFeatures  # (P, F) or (P, K, F)
-        unreadable: Mapping[Path, str] = {}
-        if self.train_set.features is not None:
-            self._cache.check_stored(self.train_set.features)
-            self.photos = self.train_set.features
-        else:
-            self.train_set, photos, unreadable = self._cache.get_readable(
-                self.train_set, kind=self.features
-            )
-            self.photos = self._hold(photos)
+        self.train_set, photos, unreadable = self._cache.open_readable(
+            self.train_set, kind=self.features
+        )
+        self.photos: Tensor | StoredRows | StoredFeatures = self._hold(photos)
         self.dev_set, dev_photos, others = self._cache.get_readable(
             self.dev_set, kind=self.features
         )
-        self.dev_photos = self._hold(dev_photos).cpu()
+        self.dev_photos = self._for_dev(dev_photos)
         self.unreadable = {**unreadable, **others}
         self._check_train_set()
 
-    def _hold(self, photos: Tensor) -> Tensor:
-        """Return features as they are held in memory."""
-        return photos.to(device()).float()
+    def _hold(self, photos: StoredRows | StoredFeatures) -> Tensor | StoredRows | StoredFeatures:
+        """Return features of training, (P, F) or (P, K, F), in memory or to be read batch by batch.
+
+        Those that come with the data set stay on disk.
+        """
+        if isinstance(photos, StoredFeatures):
+            return photos
+        return photos.all().to(device()).float()
+
+    def _for_dev(self, photos: Tensor) -> Tensor:
+        """Return features of dev as a model reads them, on the CPU."""
+        return photos.float()
 
     def _texts(self) -> Sequence[str]:
         """Return the texts of training, the captions first."""
@@ -223,10 +227,10 @@ class Photos(Pairs):
     def _content(self) -> Iterator[bytes]:
         yield from (text.encode() for text in (*self._texts(), *self.dev_set.captions))
         yield np.array([*self.train_set.photo_of, *self.dev_set.photo_of]).tobytes()
-        if isinstance(self.photos, StoredFeatures):
-            yield from self.photos.content()
-        else:
+        if isinstance(self.photos, Tensor):
             yield self.photos.cpu().numpy().tobytes()
+        else:
+            yield from self.photos.content()
         yield self.dev_photos.cpu().numpy().tobytes()
 
     def _epoch(self, epoch: int) -> Sequence[Tensor]:

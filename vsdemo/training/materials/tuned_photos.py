@@ -21,6 +21,7 @@ from vsdemo.core.config import Config
 from vsdemo.core.device import autocast, device
 from vsdemo.core.embeddings import Embeddings
 from vsdemo.core.errors import UserError
+from vsdemo.core.stored_features import StoredFeatures
 from vsdemo.data.text.vocab import Vocab
 from vsdemo.encoders.image import LinearImage
 from vsdemo.encoders.tuned_image import TunedImage, Views
@@ -32,7 +33,6 @@ from vsdemo.training import distributed, optim, parts
 from vsdemo.training.materials import caption_pairs
 from vsdemo.training.materials.caption_pairs import PairBatch
 from vsdemo.training.materials.photo_batches import PhotoBatch, PhotoBatches, draw_texts
-from vsdemo.training.materials.photos import FEATURE_SIZE
 from vsdemo.training.materials.phrase_table import PhraseTable
 from vsdemo.training.requirements import Check, Requirements
 from vsdemo.training.size import FLOAT, Amounts
@@ -40,6 +40,7 @@ from vsdemo.vision import regions
 from vsdemo.vision.backbones import load_backbone, most_features, tuned
 from vsdemo.vision.crops import CORNERS, CROPS, Frame
 from vsdemo.vision.features import STEM, FeatureCache
+from vsdemo.vision.shards import StoredRows
 
 STEM_NUMBERS = 40_960  # that the end of DenseNet-169, or of Pocket, reads of a view
 CORNER_VIEWS = "corners"  # name of the views
@@ -68,10 +69,11 @@ class TunedPhotos(PhotoBatches):
     features = STEM
 
     @classmethod
-    def _networks(cls, config: Config) -> list[tuple[str, str]]:
+    def networks(cls, config: Config) -> list[tuple[str, str]]:
+        """Return the backbone with whole photos, and with their corners."""
         assert isinstance(config, VsePhotosConfig)
         corners = [(config.backbone, CORNER_VIEWS)] if config.corners else []
-        return [*super()._networks(config), *corners]
+        return [*super().networks(config), *corners]
 
     @classmethod
     def _numbers(cls, backbone: str, crops: str) -> int:
@@ -80,10 +82,12 @@ class TunedPhotos(PhotoBatches):
     @classmethod
     def amounts(cls, config: Config, dataset: str | None) -> Amounts:
         """Return how many captions there are, and what is in memory of each photo."""
-        numbers = sum(cls._numbers(*network) for network in cls._networks(config))
         features = 2 * most_features(config.backbone)
-        stored = FEATURE_SIZE * numbers + FLOAT * SIDES * features
-        return super().amounts(config, dataset)._replace(features=features, stored=stored)
+        return (
+            super()
+            .amounts(config, dataset)
+            ._replace(features=features, stored=FLOAT * SIDES * features)
+        )
 
     @classmethod
     def requirements(cls, config: Config, dataset: str | None) -> Requirements:
@@ -132,33 +136,40 @@ class TunedPhotos(PhotoBatches):
             caption_pairs.other_captions(self.dataset) if self.config.reads_other_captions else []
         )
 
-    def _hold(self, photos: Tensor) -> Tensor:
-        """Return the stems of the whole photos, (P, S, h, w), in half precision, on the CPU."""
+    def _hold(self, photos: StoredRows | StoredFeatures) -> StoredRows | StoredFeatures:
+        """Return the stems of whole photos, (P, 1, S, h, w), on disk: of COCO, they are 9 GB."""
+        return photos
+
+    def _for_dev(self, photos: Tensor) -> Tensor:
+        """Return stems, (P, S, h, w), in half precision."""
         return photos[:, 0]
 
     def _read_photos(self) -> None:
         """Compute missing stems, those of the corners too."""
         super()._read_photos()
-        views = [cast(Tensor, self.photos)[:, None]]
         if self.config.corners:
-            corners = FeatureCache(self.config.backbone, CORNER_VIEWS)
-            views.append(
-                corners.get(self.train_set.photos, self.features, keys=self.train_set.keys)
-            )
-        self.photos = torch.cat(views, dim=1)
+            cache = FeatureCache(self.config.backbone, CORNER_VIEWS)
+            _, self.corners, _ = cache.open_readable(self.train_set, kind=self.features)
 
-    @property
-    def _stems(self) -> Tensor:
-        """Those of the photos of training, (P, V, S, h, w)."""
-        return cast(Tensor, self.photos)
+    def _stems(self, photos: Tensor, views: Tensor | None = None) -> Tensor:
+        """Read the stems of photos, (B, S, h, w).
+
+        Args:
+            photos: (B,) rows of photos.
+            views: (B,) view of each: 0 for the whole photo, then its corners. None for whole ones.
+        """
+        stems = self.photos[photos][:, 0]
+        if views is not None and len(cut := views.nonzero()[:, 0]):
+            stems[cut] = self.corners[photos[cut]][torch.arange(len(cut)), views[cut] - 1]
+        return stems
 
     def _measured(self, rows: Tensor) -> Tensor:
         """Return the stems of whole photos."""
-        return self._stems[rows, 0]
+        return self._stems(rows)
 
     def _count_features(self) -> int:
         with torch.no_grad():
-            return tuned.pool(self._frozen_end(self._on_device(self._stems[:1, 0]))).shape[1]
+            return tuned.pool(self._frozen_end(self._on_device(self.dev_photos[:1]))).shape[1]
 
     @cached_property
     def _frozen_end(self) -> nn.Module:
@@ -210,12 +221,10 @@ class TunedPhotos(PhotoBatches):
 
         (2, P, F).
         """
-        whole = self._stems[:, 0]
-        vectors = torch.empty(SIDES, len(whole), self.spec.features)
-        starts = range(0, len(whole), VIEWS)
-        for start in tqdm(starts, desc="vectors", unit="batch", disable=not distributed.is_main()):
-            rows = slice(start, start + VIEWS)
-            stems = self._on_device(whole[rows])
+        vectors = torch.empty(SIDES, len(self.photos), self.spec.features)
+        batches = torch.arange(len(self.photos)).split(VIEWS)
+        for rows in tqdm(batches, desc="vectors", unit="batch", disable=not distributed.is_main()):
+            stems = self._on_device(self._stems(rows))
             with torch.no_grad(), autocast():
                 sides = tuned.both_sides(self._frozen_end, stems)
                 for of_side, maps in zip(vectors, sides, strict=True):
@@ -357,8 +366,8 @@ class TunedPhotos(PhotoBatches):
         self, batch: PhotoBatch, draw: np.random.Generator
     ) -> tuple[Embeddings, Embeddings, PhotoLabels]:
         texts, labels, is_mirrored = self._draw(batch, self.config.captions, draw)
-        views = torch.from_numpy(draw.integers(self._stems.shape[1], size=len(batch)))
-        stems = self._stems[torch.from_numpy(batch.photos), views]
+        views = torch.from_numpy(draw.integers(len(self._frames), size=len(batch)))
+        stems = self._stems(torch.from_numpy(batch.photos), views)
         turned = is_mirrored.bool()
         stems[turned] = tuned.mirror(stems[turned])
         boxes = None
