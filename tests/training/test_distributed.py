@@ -43,7 +43,6 @@ RUNS = [
     ("fragments", "toy", *SMALL, "crops=windows", "vectors=learned", "mil_start=0"),
     ("gru", "toy", *SMALL, "chunk=2", "average_decay=0.9"),
     ("bow", "toy", *SMALL, "batch_size=3", "loss=squared", "alternate_epochs=1"),
-    ("vse_photos", "toy", *SMALL, *TUNED),
 ]
 LONG = ("epochs=30", "patience=30")
 
@@ -80,6 +79,15 @@ def test_ranks_learn_and_measure_what_one_process_does(one_process, tmp_path, ra
     several = rank_runs.train(ranks, tmp_path, RUNS, STEPS)
     assert_same_training(RUNS, several, one_process)
     assert_same_measurement(RUNS, several, one_process, ranks)
+
+
+@pytest.mark.long
+def test_ranks_tune_an_image_network(own_folders, tmp_path):
+    """Its weights have another memory format."""
+    runs = [("vse_photos", "toy", *SMALL, *TUNED)]
+    one, two = (rank_runs.train(ranks, tmp_path / str(ranks), runs, STEPS) for ranks in (1, 2))
+    assert_same_training(runs, two, one)
+    assert_same_measurement(runs, two, one, ranks=2)
 
 
 @pytest.mark.long

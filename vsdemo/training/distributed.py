@@ -327,5 +327,6 @@ def average_gradients(module: nn.Module) -> None:
     flat /= _group.count
     *means, used = flat.split([*(w.numel() for w in weights), len(weights)])
     for weight, mean, is_used in zip(weights, means, used.tolist(), strict=True):
-        # A weight without a gradient is not changed, unlike one with a gradient of 0.
-        weight.grad = mean.view_as(weight).to(weight.dtype) if is_used else None
+        # A weight without a gradient is not changed, unlike one with a gradient of 0. Fused Adam
+        # needs the memory format of the weights.
+        weight.grad = torch.empty_like(weight).copy_(mean.view_as(weight)) if is_used else None
