@@ -35,7 +35,7 @@ TUNED = (
         "frozen_epochs=1",
         "captions=2",
     ),
-    *("phrase_weight=0", "pair_weight=0", "end_dropout=0", "windows=false"),
+    *("phrase_weight=0", "pair_weight=0", "end_dropout=0", "windows=false", "hub_bank=40"),
 )
 RUNS = [
     ("gru", "toy", *SMALL),

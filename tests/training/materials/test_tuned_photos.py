@@ -36,7 +36,7 @@ SMALL = (
         "warmup=0",
     ),
     *("phrase_weight=0", "pair_weight=0", "corners=false", "windows=false"),
-    *("learning_rate=0.01", "end_rate=0.001", "average_decay=0.5"),
+    *("learning_rate=0.01", "end_rate=0.001", "average_decay=0.5", "hub_bank=40"),
 )
 EPOCH = 3  # steps of 8 of the 24 photos of `toy`
 SENTENCES = [Sentence("A red circle."), Sentence("Two green squares.")]
