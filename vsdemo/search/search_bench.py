@@ -25,7 +25,7 @@ from vsdemo.search.stores import opening
 from vsdemo.search.stores.folder import FolderStore
 from vsdemo.search.stores.store import search_store
 
-CHECKPOINTS = {"cosine": "flickr8k/bow", "order": "flickr8k/order"}  # embeddings of 512 numbers
+CHECKPOINTS = {"cosine": "flickr8k/bow", "order": "flickr8k/order"}  # 512 and 1,024 numbers
 K = 10
 STORED = 100_000  # vectors in the comparison with BLAS and plain torch
 QUERIES = 1_000

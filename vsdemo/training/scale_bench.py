@@ -31,6 +31,7 @@ from vsdemo import models
 from vsdemo.core.config import Config, override
 from vsdemo.core.errors import UserError
 from vsdemo.core.events import read
+from vsdemo.core.paths import fetch_root
 from vsdemo.core.progress import StageProgress
 from vsdemo.training import preflight
 from vsdemo.training.materials import material_class
@@ -114,16 +115,17 @@ def measure(
 
 @contextmanager
 def _home(folder: Path) -> Iterator[None]:
-    """Keep generated features apart from those of real photos."""
-    before = os.environ.get("VSDEMO_HOME")
-    os.environ["VSDEMO_HOME"] = str(folder)
+    """Keep generated features apart from those of real photos; weights are where they were."""
+    values = {"VSDEMO_HOME": str(folder), "VSDEMO_DATA": str(fetch_root())}
+    before = {name: os.environ.get(name) for name in values}
+    os.environ.update(values)
     try:
         yield
     finally:
-        if before is None:
-            del os.environ["VSDEMO_HOME"]
-        else:
-            os.environ["VSDEMO_HOME"] = before
+        for name, value in before.items():
+            os.environ.pop(name)
+            if value is not None:
+                os.environ[name] = value
 
 
 def _write_captions(folder: Path, photos: int, progress: StageProgress) -> list[Path]:
