@@ -9,7 +9,6 @@ from __future__ import annotations
 import io
 import json
 import os
-import signal
 import statistics
 import subprocess
 import sys
@@ -22,7 +21,6 @@ from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
 import numpy as np
-import psutil
 import torch
 from PIL import Image
 from torch import Tensor
@@ -31,6 +29,7 @@ from vsdemo import models
 from vsdemo.core.config import Config, override
 from vsdemo.core.errors import UserError
 from vsdemo.core.events import read
+from vsdemo.core.memory import memory_of_family
 from vsdemo.core.paths import fetch_root
 from vsdemo.core.progress import StageProgress
 from vsdemo.training import preflight
@@ -197,12 +196,11 @@ def _train(command: Sequence[str], out: Path, steps: int, progress: StageProgres
         training = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=file)
         try:
             while training.poll() is None and (done := _steps_taken(out)) < steps:
-                memory = max(memory, _memory(training.pid))
+                memory = max(memory, memory_of_family(training.pid))
                 progress("Training", done, steps)
                 time.sleep(PAUSE)
         finally:
-            for process in _tree(training.pid):
-                process.send_signal(signal.SIGINT)
+            training.terminate()
             training.wait()
     events = list(read(out / EVENTS))
     taken = [event for event in events if event["kind"] == "step"]
@@ -222,24 +220,3 @@ def _steps_taken(out: Path) -> int:
     """Return how many steps a training has logged."""
     file = out / EVENTS
     return max((event["step"] for event in read(file)), default=0) if file.exists() else 0
-
-
-def _tree(pid: int) -> list[psutil.Process]:
-    """Return a process and those that it started."""
-    try:
-        process = psutil.Process(pid)
-        return [process, *process.children(recursive=True)]
-    except psutil.NoSuchProcess:
-        return []
-
-
-def _memory(pid: int) -> int:
-    """Return the memory of a process and those that it started, without mapped files."""
-    total = 0
-    for process in _tree(pid):
-        try:
-            info = process.memory_info()
-        except psutil.NoSuchProcess:
-            continue
-        total += info.rss - getattr(info, "shared", 0)  # only Linux tells them apart
-    return total
