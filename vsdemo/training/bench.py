@@ -13,6 +13,7 @@ from vsdemo.core import cores
 from vsdemo.core.errors import UserError
 from vsdemo.core.events import read
 from vsdemo.core.progress import StageProgress
+from vsdemo.training.jobs.spec import JobSpec
 
 BATCH, STEPS = 512, 10  # a batch large enough to keep a core busy
 PHOTOS = BATCH * (STEPS + 1) // 5  # with five captions each
@@ -23,6 +24,7 @@ SETTINGS = {
     "batch_size": BATCH,
     "photos": PHOTOS,
 }
+PREFIX = "vsdemo: "  # of the sentence that says why a command failed
 RANKS = {1: "One process", 2: "Two processes"}
 
 
@@ -56,21 +58,34 @@ def measure(rounds: int, progress: StageProgress) -> dict[str, Any]:
     }
 
 
+def train_command(job: JobSpec, out: Path, ranks: int = 0) -> list[str]:
+    """Return the command that trains into the folder `out`.
+
+    Args:
+        job: What to train.
+        out: The folder.
+        ranks: How many processes `torchrun` starts; 0 for one process without it.
+    """
+    torchrun = ["-m", "torch.distributed.run", "--standalone", f"--nproc-per-node={ranks}"]
+    return [sys.executable, *(torchrun if ranks else ()), "-m", "vsdemo", *job.arguments(out)]
+
+
+def failure(errors: str) -> UserError:
+    """Return the error of a training that failed, by what it wrote to stderr."""
+    reason = next((line for line in errors.splitlines() if line.startswith(PREFIX)), "")
+    return UserError(reason.removeprefix(PREFIX) or "A training failed.")
+
+
 def _train(ranks: int) -> float:
     """Return how many pairs per second this number of processes learns from."""
+    settings = tuple(f"{name}={value}" for name, value in SETTINGS.items())
     with TemporaryDirectory() as folder:
         out = Path(folder) / "run"
-        command = [
-            *(sys.executable, "-m", "torch.distributed.run", "--standalone"),
-            *(f"--nproc-per-node={ranks}", "-m", "vsdemo", "train", "gru"),
-            *("--data=storybook", f"--out={out}"),
-            *(f"--set={name}={value}" for name, value in SETTINGS.items()),
-        ]
+        command = train_command(JobSpec("gru", "storybook", settings), out, ranks)
         environment = os.environ | dict.fromkeys(cores.VARIABLES, "1")
         ended = subprocess.run(command, capture_output=True, text=True, env=environment)
         if ended.returncode:
-            reason = next((s for s in ended.stderr.splitlines() if s.startswith("vsdemo: ")), "")
-            raise UserError(reason.removeprefix("vsdemo: ") or "A training failed.")
+            raise failure(ended.stderr)
         steps = [event for event in read(out / "events.jsonl") if event["kind"] == "step"]
     first, last = steps[0], steps[-1]
     return float(BATCH * (last["step"] - first["step"]) / (last["time"] - first["time"]))

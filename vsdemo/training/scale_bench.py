@@ -11,7 +11,6 @@ import json
 import os
 import statistics
 import subprocess
-import sys
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -33,6 +32,8 @@ from vsdemo.core.memory import memory_of_family
 from vsdemo.core.paths import fetch_root
 from vsdemo.core.progress import StageProgress
 from vsdemo.training import preflight
+from vsdemo.training.bench import failure, train_command
+from vsdemo.training.jobs.spec import JobSpec
 from vsdemo.training.materials import material_class
 from vsdemo.training.materials.photos import CAPTIONS, Photos
 from vsdemo.vision.features import SHARD, FeatureCache, photo_keys
@@ -43,8 +44,7 @@ LENGTHS = (7, 16)  # words of a caption, at least and less than
 SIDE = 32  # pixels of a photo
 PAUSE = 0.2  # seconds between two looks at a training
 GIGABYTE = 1e9
-DATA, RUN, CAPTIONS_FILE, EVENTS = "data", "run", "captions.json", "events.jsonl"
-PREFIX = "vsdemo: "  # of the sentence that says why a command failed
+EVENTS = "events.jsonl"  # in the folder of a training
 
 
 class Run(NamedTuple):
@@ -95,12 +95,13 @@ def measure(
     if not preflight.uses_photos(config):
         raise UserError(f"{preset} learns without photos; choose a preset that learns from them.")
     with TemporaryDirectory() as folder, _home(Path(folder) / "home"):
-        data = _write_captions(Path(folder) / DATA, photos, progress)
-        adapted = preflight.default_settings(config, str(Path(folder) / DATA / CAPTIONS_FILE))
-        config = override(plain, [*adapted, *settings])
-        features = _write_features(config, data, progress)
-        command = _command(preset, [*adapted, *settings], Path(folder), processes)
-        run = _train(command, Path(folder) / RUN, steps, progress)
+        captions, out = Path(folder) / "data" / "captions.json", Path(folder) / "run"
+        paths = _write_captions(captions, photos, progress)
+        settings = (*preflight.default_settings(config, str(captions)), *settings)
+        features = _write_features(override(plain, settings), paths, progress)
+        job = JobSpec(preset, str(captions), settings)
+        command = train_command(job, out, processes if processes > 1 else 0)
+        run = _train(command, out, steps, progress)
     return {
         "photos": photos,
         "processes": processes,
@@ -127,7 +128,7 @@ def _home(folder: Path) -> Iterator[None]:
                 os.environ[name] = value
 
 
-def _write_captions(folder: Path, photos: int, progress: StageProgress) -> list[Path]:
+def _write_captions(file: Path, photos: int, progress: StageProgress) -> list[Path]:
     """Write small photos, and captions of random words; return the photos that are needed."""
     draw = np.random.default_rng(0)
     picture = io.BytesIO()
@@ -135,7 +136,7 @@ def _write_captions(folder: Path, photos: int, progress: StageProgress) -> list[
     splits = ["train"] * photos + ["val"] * HELD_OUT + ["test"] * HELD_OUT
     images, paths = [], []
     for number, split in enumerate(splits):
-        path = folder / split / f"{number}.jpg"
+        path = file.parent / split / f"{number}.jpg"
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(picture.getvalue() + number.to_bytes(4, "big"))  # contents differ
         if split != "test":
@@ -147,7 +148,7 @@ def _write_captions(folder: Path, photos: int, progress: StageProgress) -> list[
         )
         if number % SHARD == 0:
             progress("Captions", number, len(splits))
-    (folder / CAPTIONS_FILE).write_text(json.dumps({"images": images}))
+    file.write_text(json.dumps({"images": images}))
     return paths
 
 
@@ -173,17 +174,6 @@ def _of_block(block: Tensor, start: int) -> Tensor:
     return block.flatten(1).roll(start, dims=1).view_as(block)
 
 
-def _command(preset: str, settings: Sequence[str], folder: Path, processes: int) -> list[str]:
-    """Return the command that trains a preset in a folder."""
-    launcher = ["-m", "torch.distributed.run", "--standalone", f"--nproc-per-node={processes}"]
-    return [
-        *(sys.executable, *(launcher if processes > 1 else ())),
-        *("-m", "vsdemo", "train", preset, f"--data={folder / DATA / CAPTIONS_FILE}"),
-        f"--out={folder / RUN}",
-        *(f"--set={setting}" for setting in settings),
-    ]
-
-
 def _train(command: Sequence[str], out: Path, steps: int, progress: StageProgress) -> Run:
     """Run a training until it has taken some steps.
 
@@ -205,8 +195,7 @@ def _train(command: Sequence[str], out: Path, steps: int, progress: StageProgres
     events = list(read(out / EVENTS))
     taken = [event for event in events if event["kind"] == "step"]
     if _steps_taken(out) < steps:
-        lines = [line for line in errors.read_text().splitlines() if line.startswith(PREFIX)]
-        raise UserError(lines[0].removeprefix(PREFIX) if lines else "The training failed.")
+        raise failure(errors.read_text())
     rates = [(b["time"] - a["time"]) / (b["step"] - a["step"]) for a, b in pairwise(taken)]
     return Run(
         start=taken[0]["time"] - started,

@@ -105,10 +105,10 @@ class StoredRows:
         if not self._tensors:
             return torch.empty(0)
         rows = rows.cpu()
-        files = self._file[rows]
+        of_rows, order = self._file[rows].sort()  # so that each file is read once
+        files, counts = of_rows.unique_consecutive(return_counts=True)
         result = self._tensors[0].new_empty(len(rows), *self._tensors[0].shape[1:])
-        for file in files.unique().tolist():
-            places = files == file
+        for file, places in zip(files.tolist(), order.split(counts.tolist()), strict=True):
             result[places] = self._tensors[file][self._number[rows[places]]]
         return result
 
