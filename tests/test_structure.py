@@ -12,7 +12,7 @@ import pytest
 from vsdemo.core.paths import ROOT
 
 HOMES = {
-    "torchvision": ("vision.*", "recipes.pocket.*"),
+    "torchvision": ("vision.*", "recipes.pocket.*", "recipes.finder.*"),
     "open_clip": ("vision.*", "models.clip", "recipes.clip.*"),
     "huggingface_hub": ("models.hub", "vision.backbones.families"),
     "mteb": ("search.mteb_encoder",),

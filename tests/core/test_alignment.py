@@ -51,9 +51,9 @@ def test_function_words_get_no_region_however_high_their_scores():
     (dog,) = {example.fragments[m].words[1] for m in words.values()}
     assert WORDS[dog] == "dog"
     assert set(words) == {"dog", "sits"}
-    named = {example.fragments[m].relation for m in example.function_fragments}
+    named = {example.fragments[m].relation for m in example.rest_fragments}
     assert named == {"det", "case"}
-    assert all(example.best_region(m) is None for m in example.function_fragments)
+    assert all(example.best_region(m) is None for m in example.rest_fragments)
     assert example.best_region(example.best_fragment) == 1
 
 
@@ -86,8 +86,8 @@ def test_a_particle_is_aligned_with_its_verb_only():
 def test_the_parts_of_function_words_count_all_the_same():
     example = aligned({"A": (9.0, 0.0), "mat": (0.0, 2.0), "sits": (1.0, 0.0)})
     content = sum(example.parts[m] for m in example.content_fragments)
-    assert content + example.function_part == pytest.approx(example.total)
-    assert example.function_part == pytest.approx(0.9)
+    assert content + example.rest_part == pytest.approx(example.total)
+    assert example.rest_part == pytest.approx(0.9)
 
 
 def test_the_best_fragment_has_the_highest_score_that_a_region_shows():
@@ -98,7 +98,7 @@ def test_the_best_fragment_has_the_highest_score_that_a_region_shows():
 
 def test_without_a_tree_the_relations_of_fragments_count():
     example = aligned({"A": (9.0, 0.0), "dog": (0.0, 1.0)}, tree=None)
-    assert {example.fragments[m].relation for m in example.function_fragments} == {"det", "case"}
+    assert {example.fragments[m].relation for m in example.rest_fragments} == {"det", "case"}
     assert example.fragment_of_word(1) == example.best_fragment
 
 

@@ -71,13 +71,13 @@ def toy_model(monkeypatch):
 
 @pytest.fixture
 def built(fake_parser):
-    """preset -> (configuration, vocabulary, a small untrained model)."""
+    """preset, settings -> (configuration, vocabulary, a small untrained model)."""
 
-    def build(preset: str):
+    def build(preset: str, *settings: str):
         torch.manual_seed(0)
         name, config = models.preset(preset)
         own = [setting for setting in OWN if getattr(config, setting.partition("=")[0], 0)]
-        config = override(config, [*SMALL, *own])
+        config = override(config, [*SMALL, *own, *settings])
         sentences = add_trees([Sentence(c) for c in CAPTIONS], config.needs)
         vocab = Vocab.build(sentences, needs=config.needs)
         return config, vocab, models.build(name, config, vocab, FEATURES)
@@ -97,9 +97,12 @@ def rsum(model, features) -> float:
     return retrieval.ranks(model, captions, photos, owner).metrics()["rsum"]
 
 
-@pytest.mark.parametrize("preset", [p for p in (*OF_PHOTOS, "toy") if p not in SAME_WHEN_SMALL])
+@pytest.mark.parametrize(
+    "preset",
+    [*(p for p in (*OF_PHOTOS, "toy") if p not in SAME_WHEN_SMALL), "fragments parts=phrases"],
+)
 def test_a_preset_memorizes_eight_pairs(built, features, preset):
-    config, _, model = built(preset)
+    config, _, model = built(*preset.split())
     assert rsum(model, features) < 560  # of 600: the model is untrained
     sentences = add_trees([Sentence(c) for c in CAPTIONS], model.text.needs)
     captions = model.text.prepare(sentences)

@@ -14,12 +14,12 @@ from vsdemo.plots.region_marks import (
     badge_places,
     contrast,
     decimals,
-    function_phrase,
     mark,
     marks,
     marks_of_words,
     phrase,
     regions_of_words,
+    rest_phrase,
 )
 
 HOSTILE = '<img src=x onerror="alert(1)">&'
@@ -112,7 +112,7 @@ def test_function_words_are_one_row_without_a_region(fake_parser):
     picture = overlay_png(Image.new("RGB", (64, 48)), example)
     alone = overlay_png(Image.new("RGB", (64, 48)), alignment("small dog runs ball"))
     assert picture.height == alone.height + ROW
-    assert function_phrase(example) == "function words: a"
+    assert rest_phrase(example) == "function words: a"
 
 
 def test_reach_of_the_running_sum():

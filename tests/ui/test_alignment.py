@@ -71,7 +71,7 @@ def test_opening_the_tab_aligns_once(tab):
     data = record(update[tab.parts])
     assert data["words"] == TEXT.split()
     assert len(data["scores"]) == len(expected.fragments)
-    assert (data["wordFragments"][0], data["fragments"][0]["isFunction"]) == (None, True)  # "a"
+    assert (data["wordFragments"][0], data["fragments"][0]["isRest"]) == (None, True)  # "a"
     assert update[tab.parts].count("data-word") == 2 * 7  # words and tree
     assert 'data-word="0"' not in update[tab.parts]
     assert data["numbers"] == {str(r): m.number for r, m in marks(expected).items()}

@@ -20,7 +20,7 @@ LAYOUTS = {"windows": regions.windows, "grid": regions.grid}
 class FakeProposals:
     """Finds the same boxes (1, K, 4) in each photo, as if by a network."""
 
-    is_network = True
+    is_network, by_backbone = True, False
 
     def __init__(self, boxes: torch.Tensor, version: str = "fake") -> None:
         self.boxes = boxes

@@ -19,6 +19,7 @@ from vsdemo.cli import (
     evaluate,
     export,
     fetch,
+    finder,
     hierarchy,
     index,
     lab,
@@ -87,6 +88,7 @@ COMMANDS = (
     parsing.train_parser,
     pocket.train_pocket,
     easel.train_easel,
+    finder.train_finder,
     clip.train_clip,
 )
 

@@ -51,9 +51,9 @@ def align(
 
 
 def _print_alignment(alignment: Alignment) -> None:
-    """Print one line for each fragment, one for all function words, then the total score."""
+    """Print one line for each fragment, one for the rest, then the total score."""
     from vsdemo.plots.alignment_overlay import sum_of
-    from vsdemo.plots.region_marks import decimals, function_phrase, phrase
+    from vsdemo.plots.region_marks import decimals, phrase, rest_phrase
 
     rows = []
     for m in alignment.content_fragments:
@@ -64,8 +64,8 @@ def _print_alignment(alignment: Alignment) -> None:
             box = _box(alignment.boxes[region])
         rows.append((fragment.relation, phrase(alignment, m), score, box))
     print_table(rows)
-    if alignment.function_fragments:
-        print(function_phrase(alignment))
+    if alignment.rest_fragments:
+        print(rest_phrase(alignment))
     print(f"score {alignment.total:z.{decimals([alignment.total])}f}, {sum_of(alignment)}")
 
 

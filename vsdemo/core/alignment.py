@@ -8,6 +8,7 @@ from typing import Any
 
 from vsdemo.core.sentences import Tree, is_function_relation
 
+WHOLE = "sentence"  # relation of the fragment that is the whole sentence
 NEGLIGIBLE = 0.01  # scores up to this share of the highest one say nothing about a region
 
 
@@ -16,12 +17,13 @@ class Fragment:
     """A part of a sentence that can be aligned with a region.
 
     Args:
-        relation: The label of a dependency, or `word` or `bigram`.
-        words: Indices of the head and the dependent; the same index twice for a single word.
+        relation: The label of a dependency, `word`, `bigram`, `phrase` or `WHOLE`.
+        words: Indices of its words. Those of a dependency are its head and its dependent; the same
+            index twice for the root.
     """
 
     relation: str
-    words: tuple[int, int]
+    words: tuple[int, ...]
 
 
 @dataclass(frozen=True)
@@ -29,8 +31,8 @@ class Alignment:
     """The scores of a sentence's M fragments with a photo's K regions.
 
     Function words such as "the" and "of" are not aligned with any region, and neither are fragments
-    that only attach one to its head. Their parts still count towards the total, and so do those of
-    words that the model does not know.
+    that only attach one to its head, nor the sentence as a whole. Their parts still count towards
+    the total, and so do those of words that the model does not know.
 
     Args:
         words: The words of the sentence, which the fragments index.
@@ -65,34 +67,34 @@ class Alignment:
         return self.function_words | {*self.unknown}
 
     @cached_property
-    def function_fragments(self) -> frozenset[int]:
-        """Numbers of the fragments that are aligned with no region because of a function word."""
+    def rest_fragments(self) -> frozenset[int]:
+        """Numbers of the fragments of function words, and of the whole sentence."""
         return frozenset(
             m
             for m, fragment in enumerate(self.fragments)
-            if is_function_relation(fragment.relation)
+            if fragment.relation == WHOLE
+            or is_function_relation(fragment.relation)
             or self.function_words.issuperset(fragment.words)
         )
 
     @property
     def content_fragments(self) -> list[int]:
         """Numbers of the other fragments, in order."""
-        return [m for m in range(len(self.fragments)) if m not in self.function_fragments]
+        return [m for m in range(len(self.fragments)) if m not in self.rest_fragments]
 
     @property
-    def function_part(self) -> float:
-        """What the fragments of function words together add to the total."""
-        return sum(self.parts[m] for m in sorted(self.function_fragments))
+    def rest_part(self) -> float:
+        """What the rest of the fragments together add to the total."""
+        return sum(self.parts[m] for m in sorted(self.rest_fragments))
 
     def best_region(self, fragment: int) -> int | None:
         """Return the region with the highest score of a fragment.
 
-        None if no score is above NEGLIGIBLE times the highest of the sentence, for fragments that
-        are not aligned because of a function word, and for those without any other word that the
-        model knows.
+        None if no score is above NEGLIGIBLE times the highest of the sentence, for the
+        `rest_fragments`, and for those of function words and words that the model does not know.
         """
         words = self.fragments[fragment].words
-        if fragment in self.function_fragments or self._silent_words.issuperset(words):
+        if fragment in self.rest_fragments or self._silent_words.issuperset(words):
             return None
         row = self.scores[fragment]
         region = max(range(len(row)), key=row.__getitem__)

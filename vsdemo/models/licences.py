@@ -106,6 +106,15 @@ POCKET = Licence(
     "https://hockenmaier.cs.illinois.edu/8k-pictures.html",
 )
 EASEL = DATA["retrieval", "storybook"]
+FINDER = Licence(
+    RESEARCH_ONLY,
+    "boxes of Flickr30k Entities in photos of Flickr8k, both for non-commercial research and "
+    "education; Storybook, MIT as part of vsdemo; the weights of torchvision's DenseNet-169, "
+    "BSD-3-Clause",
+    "other",
+    "flickr8k-research-only",
+    "https://hockenmaier.cs.illinois.edu/8k-pictures.html",
+)
 PARSER = Licence(
     RESEARCH_ONLY,
     'UD English EWT (Silveira et al., "A gold standard dependency corpus for English", LREC 2014), '
@@ -118,6 +127,7 @@ PARSER = Licence(
 BACKBONES = {  # family -> licence
     "pocket": POCKET,
     "easel": EASEL,
+    "finder": FINDER,
     "torchvision": Licence(
         "BSD-3-Clause",
         "torchvision, BSD-3-Clause; its networks learned from ImageNet, whose photos are for "

@@ -10,10 +10,10 @@ from vsdemo.plots.region_marks import (
     Mark,
     badge_places,
     decimals,
-    function_phrase,
     marks,
     marks_of_words,
     phrase,
+    rest_phrase,
 )
 from vsdemo.plots.svg import element
 
@@ -118,7 +118,7 @@ def overlay_png(photo: Image.Image, alignment: Alignment) -> Image.Image:
     photo = photo.resize((max(1, round(photo.width * scale)), max(1, round(photo.height * scale))))
     _draw_boxes(photo, alignment)
     lines = _sentence_lines(alignment)
-    rows = len(alignment.content_fragments) + bool(alignment.function_fragments)
+    rows = len(alignment.content_fragments) + bool(alignment.rest_fragments)
     height_below = 2 * MARGIN + len(lines) * LINE_HEIGHT + (2 + rows) * ROW + GAP
     page = Image.new("RGB", (WIDTH + 2 * MARGIN, MARGIN + photo.height + height_below), PAPER)
     page.paste(photo, (MARGIN + (WIDTH - photo.width) // 2, MARGIN))
@@ -207,10 +207,10 @@ def _draw_parts(pen: ImageDraw.ImageDraw, alignment: Alignment, y: float) -> Non
         ink = QUIET if alignment.best_region(m) is None else INK
         pen.text((MARGIN + WIDTH, y), f"{part:z.{digits}f}", ink, font, anchor="rm")
         sum_before += part
-    if alignment.function_fragments:
+    if alignment.rest_fragments:
         y += ROW
-        part = alignment.function_part
-        text = _shorten(function_phrase(alignment), SMALL, X_BAR - MARGIN - 60)
+        part = alignment.rest_part
+        text = _shorten(rest_phrase(alignment), SMALL, X_BAR - MARGIN - 60)
         pen.text((MARGIN + 36, y), text, QUIET, font, anchor="lm")
         _draw_bar(pen, alignment, (sum_before, sum_before + part), y, QUIET)
         pen.text((MARGIN + WIDTH, y), f"{part:z.{digits}f}", QUIET, font, anchor="rm")
@@ -251,20 +251,20 @@ def _draw_bar(
 
 
 def sum_of(alignment: Alignment) -> str:
-    """Return what the total is, such as "the sum of 3 parts"; function words are one part."""
-    count = len(alignment.content_fragments) + bool(alignment.function_fragments)
+    """Return what the total is, such as "the sum of 3 parts"; the rest is one part."""
+    count = len(alignment.content_fragments) + bool(alignment.rest_fragments)
     return f"the sum of {count} parts" if count != 1 else "its one part"
 
 
 def reach(alignment: Alignment) -> tuple[float, float]:
     """Return the least running sum of the parts, and the distance from it to the largest.
 
-    The parts of function words are the last ones, as one.
+    The `rest_part` is the last one.
     """
     sums = [0.0]
     for m in alignment.content_fragments:
         sums.append(sums[-1] + alignment.parts[m])
-    sums.append(sums[-1] + alignment.function_part)
+    sums.append(sums[-1] + alignment.rest_part)
     return min(sums), max(max(sums) - min(sums), 1e-9)
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from vsdemo.core.alignment import Alignment
+from vsdemo.core.alignment import WHOLE, Alignment
 
 COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#F0E442")
 INKS = ("#ffffff", "#111111")
@@ -73,8 +73,10 @@ def marks_of_words(alignment: Alignment) -> list[Mark | None]:
     return [None if r is None else by_region[r] for r in regions_of_words(alignment)]
 
 
-def function_phrase(alignment: Alignment) -> str:
-    """Return the name of all fragments with function words: "function words: a, of"."""
+def rest_phrase(alignment: Alignment) -> str:
+    """Return the name of all `rest_fragments`: "whole sentence", or "function words: a, of"."""
+    if any(alignment.fragments[m].relation == WHOLE for m in alignment.rest_fragments):
+        return "whole sentence"
     words = (alignment.words[n].lower() for n in sorted(alignment.function_words))
     named = ", ".join(dict.fromkeys(word for word in words if word[:1].isalnum()))
     return f"function words: {named}" if named else "function words"

@@ -16,6 +16,7 @@ from PIL import Image
 
 MOST_REGIONS = 20  # of a photo, detected or drawn by people; includes the frame
 MOST_THINGS = 13  # of a drawing; includes the frame
+MOST_FOUND = 31  # by the backbone itself in a photo; includes the frame
 LARGER = 7  # squares of 224 pixels in one of 576
 LARGE_SIDE = 256  # pixels of a side of the squares that networks with a tuned end read
 FINER = 2  # photos are decoded to at least this multiple of the network's input side
@@ -223,6 +224,7 @@ REGIONS = {
     "grid": Crops(views=1, vectors=145, squares=LARGER, cut=_whole_for_regions),
     "detector": Crops(views=1, vectors=MOST_REGIONS, squares=LARGER, cut=_whole_for_regions),
     "things": Crops(views=1, vectors=MOST_THINGS, squares=1, cut=_whole_for_regions),
+    "found": Crops(views=1, vectors=MOST_FOUND, squares=2, cut=_whole_for_regions),
     "entities": Crops(views=1, vectors=MOST_REGIONS, squares=LARGER, cut=_whole_for_regions),
 }
 CROPS = VIEWS | REGIONS

@@ -73,6 +73,20 @@ def encode_views(weights: Weights, kind: str, views: Tensor, boxes: Tensor | Non
     return features.half().cpu()
 
 
+def find_in_views(weights: Weights, views: Tensor) -> Tensor:
+    """Find the regions of views on the CPU, and compute their vectors.
+
+    Args:
+        weights: Weights of the backbone.
+        views: Whole photos, (B, 3, H, W), uint8.
+
+    Returns:
+        (B, K, 4 + D): the box of each region, then its vector.
+    """
+    network = load_backbone(weights).to(device())
+    return torch.cat(network.find_and_describe(views), -1).cpu()
+
+
 class UnreadablePhotos(UserError):
     """Raised for photos that cannot be read; the features of all others are cached.
 
@@ -142,7 +156,8 @@ class _Photo(NamedTuple):
 
     Attributes:
         path: Its file, None for a photo in memory.
-        small: A small copy for the proposals of regions, None for views.
+        small: A small copy for the proposals of regions; None for views, and where the backbone
+            itself finds the regions.
         views: (V, 3, H, W), uint8.
     """
 
@@ -639,7 +654,7 @@ class FeatureCache:
         """Cut the views out of a photo, and shrink it, as many large ones would fill the memory."""
         cut = network.large_views if kind == STEM else network.views
         views = cut(photo, self._read_crops(kind))
-        if self._proposals is None:
+        if self._proposals is None or self._proposals.by_backbone:
             return _Photo(path, small=None, views=views)
         small = photo.copy()
         small.thumbnail((DETECTION_SIDE, DETECTION_SIDE))
@@ -652,10 +667,15 @@ class FeatureCache:
         views = torch.stack([photo.views for photo in photos])  # (B, V, 3, H, W)
         if kind == MAP or self._proposals is None:
             return {FEATURES: run(encode_views, self.weights, kind, views, None)}
-        small = [photo.small for photo in photos if photo.small is not None]
-        boxes = self._proposals.find(small, [photo.path for photo in photos])  # (B, K, 4)
-        regions.check(boxes, self.crops)
-        features = run(encode_views, self.weights, kind, views, boxes)  # (B, K, C)
+        if self._proposals.by_backbone:
+            described = run(find_in_views, self.weights, views[:, 0])  # (B, K, 4 + C)
+            boxes, features = described[..., :4].contiguous(), described[..., 4:].half()
+            regions.check(boxes, self.crops)
+        else:
+            small = [photo.small for photo in photos if photo.small is not None]
+            boxes = self._proposals.find(small, [photo.path for photo in photos])  # (B, K, 4)
+            regions.check(boxes, self.crops)
+            features = run(encode_views, self.weights, kind, views, boxes)  # (B, K, C)
         return {FEATURES: features, BOXES: boxes}
 
 

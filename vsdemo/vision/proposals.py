@@ -23,7 +23,8 @@ from vsdemo.vision.regions import grid, pad, windows
 if TYPE_CHECKING:
     pass
 
-EASEL = "easel"  # name of the backbone that finds things
+EASEL = "easel"  # name of the backbone that finds the things in drawings
+FINDER = "finder"  # name of the one that finds regions of photos
 
 
 class Proposals(Protocol):
@@ -31,11 +32,15 @@ class Proposals(Protocol):
 
     Attributes:
         version: Changes whenever other boxes would be found; part of the name of cached features.
-        is_network: Whether the boxes come from a network, on whose weights a model then depends.
+        is_network: Whether the boxes come from a network of their own, on whose weights a model
+            then depends.
+        by_backbone: Whether the backbone finds them while it describes them; then `find` is not
+            called.
     """
 
     version: str
     is_network: bool
+    by_backbone: bool
 
     def find(self, photos: Sequence[Image.Image], paths: Sequence[Path | None]) -> Tensor:
         """Find the boxes of B photos: (B, K, 4), zeros for missing ones.
@@ -49,7 +54,7 @@ class Proposals(Protocol):
 class FixedBoxes:
     """The same boxes (K, 4) in each photo."""
 
-    is_network = False
+    is_network = by_backbone = False
 
     def __init__(self, boxes: Tensor) -> None:
         self.boxes = boxes
@@ -67,7 +72,7 @@ class DetectedBoxes:
         UserError: If no detector is available.
     """
 
-    is_network = True
+    is_network, by_backbone = True, False
 
     def __init__(self) -> None:
         self.weights = detectors.find_weights()
@@ -85,7 +90,7 @@ class FoundThings:
         UserError: If its weights are not available.
     """
 
-    is_network = True
+    is_network, by_backbone = True, False
 
     def __init__(self) -> None:
         self.weights = backbones.find_weights(EASEL)
@@ -98,10 +103,21 @@ class FoundThings:
         return torch.stack([pad(boxes.tolist(), MOST_THINGS) for boxes in network.find(views)])
 
 
+class OwnBoxes:
+    """The boxes that the backbone finds, see `Network.find_and_describe`."""
+
+    is_network, by_backbone = False, True
+    version = "own"
+
+    def find(self, photos: Sequence[Image.Image], paths: Sequence[Path | None]) -> Tensor:
+        """Raise an error, as the backbone finds them."""
+        raise NotImplementedError
+
+
 class DrawnBoxes:
     """The boxes that people drew (Flickr30k Entities), for analysis."""
 
-    is_network = False
+    is_network = by_backbone = False
     version = "drawn"
 
     def find(self, photos: Sequence[Image.Image], paths: Sequence[Path | None]) -> Tensor:
@@ -114,6 +130,7 @@ PROPOSALS: dict[str, Callable[[], Proposals]] = {
     "grid": lambda: FixedBoxes(grid()),
     "detector": DetectedBoxes,
     "things": FoundThings,
+    "found": OwnBoxes,
     "entities": DrawnBoxes,
 }
 NETWORKS: dict[
@@ -121,6 +138,7 @@ NETWORKS: dict[
 ] = {  # name -> whether the network that it needs is available
     "detector": detectors.is_available,
     "things": partial(backbones.is_available, EASEL),
+    "found": partial(backbones.is_available, FINDER),
 }
 
 

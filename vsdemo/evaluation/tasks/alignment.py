@@ -20,7 +20,7 @@ import torch
 from torch import Tensor
 from torch.nn.utils.rnn import pad_sequence
 
-from vsdemo.core.alignment import Fragment
+from vsdemo.core.alignment import WHOLE, Fragment
 from vsdemo.core.caption_set import CaptionSet
 from vsdemo.core.errors import UserError
 from vsdemo.core.nested import unflatten
@@ -82,12 +82,9 @@ def matching_fragments(
         tree: Tree of the caption.
     """
     head = max((word for word in words if tree.heads[word] - 1 not in words), default=None)
-    own = [
-        number
-        for number, fragment in enumerate(fragments)
-        if head in fragment.words or words.issuperset(fragment.words)
-    ]
-    touching = [n for n, fragment in enumerate(fragments) if words.intersection(fragment.words)]
+    parts = {n: {*f.words} for n, f in enumerate(fragments) if f.relation != WHOLE}
+    own = [number for number, part in parts.items() if head in part or part <= words]
+    touching = [number for number, part in parts.items() if part & words]
     return own or touching
 
 

@@ -14,14 +14,13 @@ from typing import Any, ClassVar, cast
 
 import numpy as np
 import torch
-from torch import Tensor, nn
-from torch.optim import AdamW, Optimizer
+from torch import Tensor
 
 from vsdemo.core import checksums, tensors
 from vsdemo.core.device import device
 from vsdemo.core.paths import write_text
 from vsdemo.models import checkpoint
-from vsdemo.models.losses import check_finite
+from vsdemo.recipes.detection import DetectionMaterial
 from vsdemo.recipes.easel import batches, pictures
 from vsdemo.recipes.easel.batches import Batch
 from vsdemo.recipes.easel.card import card
@@ -34,7 +33,6 @@ from vsdemo.vision.backbones.easel import STRIDE, Easel
 WEIGHTS = "model.safetensors"
 EPOCH = 300  # steps after which the state is saved
 CROPPED = 0.6  # of the epochs show crops
-CLIP = 5.0  # largest norm of the gradient
 
 
 @dataclass(frozen=True)
@@ -73,7 +71,7 @@ class Settings:
         return math.ceil(self.steps / EPOCH)
 
 
-class Detection:
+class Detection(DetectionMaterial):
     """The material of Easel: pictures, the things in them, and their labels.
 
     Args:
@@ -82,10 +80,6 @@ class Detection:
     """
 
     name = "easel"
-    chosen_by = None  # the last epoch is kept
-    log_interval = 20
-    solved = False
-
     model: EaselWithHeads
 
     def __init__(self, settings: Settings, cache: Path) -> None:
@@ -121,22 +115,6 @@ class Detection:
             batch = batches.mirror(batches.crop(batch, rng) if is_cropped else batch, rng)
             yield batches.recolour(batch, self.config.recoloured, rng)
 
-    def optimizer(self) -> Optimizer:
-        """Return AdamW."""
-        return AdamW(self.model.parameters(), weight_decay=self.config.weight_decay)
-
-    def average(self, optimizer: Optimizer) -> None:
-        """Weights are not averaged, as the learning rate falls to 0."""
-
-    def begin_step(self, optimizer: Optimizer, step: int) -> float:
-        """Set and return the learning rate: half a cosine wave down to 0, after a warmup."""
-        share = step / (self.config.epochs * self.steps_per_epoch)
-        rate = self.config.learning_rate * (1 + math.cos(math.pi * share)) / 2
-        rate *= min(1.0, (step + 1) / max(1, self.config.warmup))
-        for group in optimizer.param_groups:
-            group["lr"] = rate
-        return rate
-
     def embed(self, batch: Batch) -> tuple[Prediction, Batch]:
         """Return the prediction for a batch, and the batch itself.
 
@@ -152,16 +130,6 @@ class Detection:
         """Return the weighted sum of the losses, and each of them."""
         return losses(*embedded)
 
-    def adjust_gradients(self, batch: Batch, step: int) -> dict[str, Tensor]:
-        """Clip the norm of the gradient."""
-        norm = nn.utils.clip_grad_norm_(self.model.parameters(), CLIP)
-        check_finite({"gradient": norm})
-        return {"grad_norm": norm}
-
-    def fit(self, batch: Batch) -> dict[str, Tensor]:
-        """Easel is not solved at once."""
-        raise NotImplementedError
-
     def measure(self, model: EaselWithHeads) -> dict[str, Any]:
         """Return recall, precision and accuracies on dev."""
         return measure(model, self.dev)
@@ -169,18 +137,6 @@ class Detection:
     def describe(self) -> dict[str, Any]:
         """Return the settings and the number of scenes."""
         return {"settings": asdict(self.config), "scenes": len(self.pictures)}
-
-    def before(self, model: EaselWithHeads) -> dict[str, Any]:
-        """Nothing is recorded about the untrained model."""
-        return {}
-
-    def identity(self) -> dict[str, Any]:
-        """Return the settings."""
-        return asdict(self.config)
-
-    def matches(self, identity: dict[str, Any]) -> bool:
-        """Whether the training in a folder has the same settings."""
-        return identity == self.identity()
 
     def save(self, folder: Path, model: EaselWithHeads, *, atomic: bool = False) -> None:
         """Write the network without the layers that serve its training, matrices in half precision.

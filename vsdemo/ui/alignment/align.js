@@ -25,7 +25,7 @@ vsdemo.alignment = {
   // most, which for a word is that of its best fragment.
   relatedTo(data, { kind, number }) {
     const isRelated = (fragment, m) => {
-      if (fragment.isFunction) return false;
+      if (fragment.isRest) return false;
       if (kind === "fragment") return m === number;
       if (kind === "region") return fragment.best === number;
       const best = data.wordFragments[number];

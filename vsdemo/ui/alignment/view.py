@@ -21,10 +21,10 @@ from vsdemo.plots.alignment_overlay import reach, sum_of
 from vsdemo.plots.region_marks import (
     Mark,
     decimals,
-    function_phrase,
     marks,
     marks_of_words,
     phrase,
+    rest_phrase,
 )
 from vsdemo.plots.universal_dependencies import RELATIONS
 from vsdemo.ui.components.html import PhotoAddress, PhotoText, grey_lines, tidy
@@ -87,8 +87,8 @@ class FragmentRow:
 
 
 @dataclass(frozen=True)
-class FunctionRow:
-    """All fragments with function words in one row: what they are, and their part together."""
+class RestRow:
+    """All `rest_fragments` in one row: what they are, and their part together."""
 
     phrase: str
     part: Part
@@ -180,7 +180,7 @@ def parts(alignment: Alignment, tree: Tree | None) -> Markup:
         sum=sum_of(alignment),
         best=alignment.best_fragment,
         fragments=fragment_rows(alignment),
-        function_row=function_row(alignment),
+        rest_row=rest_row(alignment),
         whole_sentence=len(alignment.fragments) + len(alignment.words),
     )
 
@@ -197,7 +197,7 @@ def record(alignment: Alignment) -> dict[str, object]:
                 "label": f"{phrase(alignment, m)} ({relation(fragment.relation)})",
                 "phrase": phrase(alignment, m),
                 "best": alignment.best_region(m),
-                "isFunction": m in alignment.function_fragments,
+                "isRest": m in alignment.rest_fragments,
             }
             for m, fragment in enumerate(alignment.fragments)
         ],
@@ -214,7 +214,7 @@ def relation(label: str) -> str:
 
 
 def fragment_rows(alignment: Alignment) -> list[FragmentRow]:
-    """Return a row for each fragment, except those with function words."""
+    """Return a row for each of the `content_fragments`."""
     by_region = marks(alignment)
     best = alignment.best_fragment
     max_score = 0.0 if best is None else max(alignment.scores[best])
@@ -237,13 +237,13 @@ def fragment_rows(alignment: Alignment) -> list[FragmentRow]:
     return rows
 
 
-def function_row(alignment: Alignment) -> FunctionRow | None:
+def rest_row(alignment: Alignment) -> RestRow | None:
     """Return the last row, whose part makes up the total with those of the other rows."""
-    if not alignment.function_fragments:
+    if not alignment.rest_fragments:
         return None
     before = sum(alignment.parts[m] for m in alignment.content_fragments)
-    part = _part(alignment, before, alignment.function_part)
-    return FunctionRow(function_phrase(alignment), part)
+    part = _part(alignment, before, alignment.rest_part)
+    return RestRow(rest_phrase(alignment), part)
 
 
 def _part(alignment: Alignment, before: float, part: float) -> Part:

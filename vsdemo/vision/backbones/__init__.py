@@ -1,10 +1,11 @@
 """The registry of backbones: frozen image networks, photos in, a vector and a spatial map out.
 
 A backbone is named `pocket` or `easel` (our own for photos, and for the drawings of Storybook; they
-come with the project), `torchvision/NAME` or `clip:NAME`, the image tower of an open_clip model
-(`families.ClipFamily` has its names). `tuned:CHECKPOINT` is one whose end was trained further with
-the model of a checkpoint. The networks are in `network` and imported when needed, as importing
-torchvision takes seconds and a search over cached features does not need it.
+come with the project), `finder` (DenseNet-169 with a head of ours that finds regions),
+`torchvision/NAME` or `clip:NAME`, the image tower of an open_clip model (`families.ClipFamily` has
+its names). `tuned:CHECKPOINT` is one whose end was trained further with the model of a checkpoint.
+The networks are in `network` and imported when needed, as importing torchvision takes seconds and a
+search over cached features does not need it.
 """
 
 from __future__ import annotations
@@ -31,6 +32,7 @@ CLIP, TUNED = "clip:", "tuned:"
 FAMILIES: dict[str, Family] = {  # what the names of backbones start with -> family
     "pocket": OwnFamily("pocket", "vsdemo.vision.backbones.pocket:Pocket", features=1024),
     "easel": OwnFamily("easel", "vsdemo.vision.backbones.easel:Easel", features=256),
+    "finder": OwnFamily("finder", "vsdemo.vision.backbones.finder:Finder", features=1664),
     "torchvision/": TorchvisionFamily(),
     CLIP: ClipFamily(),
     TUNED: TunedFamily(),
@@ -101,10 +103,12 @@ def is_backbone(name: str) -> bool:
 
 
 def base_of(backbone: str) -> str:
-    """Return the backbone that a tuned one was before; any other backbone is its own base."""
-    if not backbone.startswith(TUNED):
+    """Return the backbone that another one was trained over; most are their own base."""
+    try:
+        family, name = family_of(backbone)
+    except UnknownBackbone:
         return backbone
-    return TunedFamily().base(backbone.removeprefix(TUNED)) or backbone
+    return family.base(name) or backbone
 
 
 def is_available(backbone: str) -> bool:

@@ -20,7 +20,8 @@ HUB, LOCAL = "hf-hub:", "local-dir:"
 CONFIG = hub.CONFIG
 WEIGHTS = (hub.WEIGHTS, "open_clip_pytorch_model.bin")  # as open_clip looks for them
 DIFFERENCE = "backbone.safetensors"  # in a checkpoint, how its image network was tuned
-BASE = "base"  # in the metadata of this file, the name of the network before
+# In the metadata of a file that belongs to another network: its name, and that of its weights.
+BASE, BASE_HASH = "base", "base_hash"
 FEATURES = 2048  # numbers of a photo or a region, at most
 
 
@@ -56,6 +57,9 @@ class Family(Protocol):
     def is_available(self, name: str) -> bool:
         """Return whether a network's weights are known to be available without a download."""
 
+    def base(self, name: str) -> str:
+        """Return the name of the network that a network was trained over; "" for none."""
+
     def how_to_get(self, name: str) -> str:
         """Return a sentence that says that a network is missing and what to do."""
 
@@ -86,6 +90,10 @@ class OwnFamily:
         """Return whether the file exists."""
         return not name and self.file.is_file()
 
+    def base(self, name: str) -> str:
+        """Return the name in the file; "" if there is none, or if it cannot be read."""
+        return _base_in(self.file)
+
     def how_to_get(self, name: str) -> str:
         """Return that the network comes with vsdemo."""
         return (
@@ -111,6 +119,10 @@ class TorchvisionFamily:
         if local_file(name):
             return True
         return name not in DOWNLOADS and any(hub_folder().glob(f"{name}-*.pth"))
+
+    def base(self, name: str) -> str:
+        """Return "", as it was not trained over another one."""
+        return ""
 
     def how_to_get(self, name: str) -> str:
         """Return that the network can be downloaded."""
@@ -175,6 +187,10 @@ class ClipFamily:
         except (UnknownBackbone, UserError):
             return False
         return True
+
+    def base(self, name: str) -> str:
+        """Return "", as it was not trained over another one."""
+        return ""
 
     def how_to_get(self, name: str) -> str:
         """Return that the network can be downloaded."""
@@ -257,11 +273,7 @@ class TunedFamily:
 
     def base(self, name: str) -> str:
         """Return the name of the network before it was tuned; "" if the file cannot be read."""
-        try:
-            with safe_open(self._file(name), "pt") as file:
-                return str(file.metadata()[BASE])
-        except (OSError, SafetensorError, LookupError, TypeError):
-            return ""
+        return _base_in(self._file(name))
 
     def how_to_get(self, name: str) -> str:
         """Return that the file belongs to the checkpoint."""
@@ -270,6 +282,15 @@ class TunedFamily:
     @staticmethod
     def _file(name: str) -> Path:
         return checkpoints_root() / name / DIFFERENCE
+
+
+def _base_in(file: Path) -> str:
+    """Return the name of the network that another one was trained over; "" for none."""
+    try:
+        with safe_open(file, "pt") as weights:
+            return str((weights.metadata() or {}).get(BASE, ""))
+    except (OSError, SafetensorError):
+        return ""
 
 
 def _copies(repository: str) -> list[Path]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
@@ -15,7 +15,8 @@ from torch import Tensor, nn
 
 from vsdemo.core.device import autocast, device
 from vsdemo.core.errors import UserError
-from vsdemo.vision.backbones import family_of
+from vsdemo.vision import backbones
+from vsdemo.vision.backbones.families import BASE, BASE_HASH
 from vsdemo.vision.backbones.folding import fold_norms
 from vsdemo.vision.backbones.weights import BROKEN, Weights, misfit
 from vsdemo.vision.crops import CROPS, LARGE_SIDE, InputSpec
@@ -67,14 +68,7 @@ class Network(nn.Module):
         Returns:
             (N, K, C), of length 1.
         """
-        from torchvision.ops import roi_align  # takes seconds to import
-
-        maps = self.region_map(pixels).float()  # (N, C, h, w)
-        height, width = maps.shape[2:]
-        places = boxes.to(maps) * maps.new_tensor([width, height, width, height])
-        bins: Tensor = roi_align(maps, list(places), BINS, aligned=True)  # (N K, C, BINS, BINS)
-        means = torch.unflatten(bins.mean((2, 3)), 0, boxes.shape[:2])  # (N, K, C)
-        return F.normalize(means, dim=-1)
+        return describe_boxes(self.region_map(pixels).float(), boxes)
 
     def split(self) -> tuple[nn.Module, nn.Module]:
         """Split the network into the part that stays frozen and the end, which can be tuned.
@@ -101,10 +95,41 @@ class Network(nn.Module):
         """
         raise TypeError(f"{type(self).__name__} finds no things")
 
+    def find_and_describe(self, pixels: Tensor) -> tuple[Tensor, Tensor]:
+        """Find the things in pixels (N, 3, H, W), and describe them and the whole frame.
+
+        Returns:
+            Boxes (N, K, 4), as fractions, zeros for missing ones and the frame last, and vectors
+            (N, K, C), of length 1.
+
+        Raises:
+            UserError: The network finds no things.
+        """
+        raise UserError("This image network finds no regions; set backbone=finder, or other crops.")
+
     if TYPE_CHECKING:
 
         def __call__(self, pixels: Tensor) -> tuple[Tensor, Tensor]:
             """Run `forward`."""
+
+
+def describe_boxes(maps: Tensor, boxes: Tensor) -> Tensor:
+    """Describe boxes by the means of maps within them.
+
+    Args:
+        maps: (N, C, h, w).
+        boxes: (N, K, 4), as fractions; zeros for a missing box.
+
+    Returns:
+        (N, K, C), of length 1.
+    """
+    from torchvision.ops import roi_align  # takes seconds to import
+
+    height, width = maps.shape[2:]
+    places = boxes.to(maps) * maps.new_tensor([width, height, width, height])
+    bins: Tensor = roi_align(maps, list(places), BINS, aligned=True)  # (N K, C, BINS, BINS)
+    means = torch.unflatten(bins.mean((2, 3)), 0, boxes.shape[:2])  # (N, K, C)
+    return F.normalize(means, dim=-1)
 
 
 class OwnNetwork(Network):
@@ -123,10 +148,30 @@ class OwnNetwork(Network):
 
 def load_network(weights: Weights) -> Network:
     """Build the network of some weights and load them."""
-    family, name = family_of(weights.name)
+    family, name = backbones.family_of(weights.name)
     module, _, network = family.network.partition(":")
     loaded: Network = getattr(import_module(module), network).load(name, weights.path)
     return loaded
+
+
+def base_weights(path: Path | None, about: Mapping[str, str]) -> Weights:
+    """Return the weights of the network that another one was trained over.
+
+    Args:
+        path: File of the other one, for the error message.
+        about: The metadata of this file.
+
+    Raises:
+        UserError: They are missing, or not those of the training.
+    """
+    weights = backbones.find_weights(about[BASE])
+    if weights.hash != about[BASE_HASH]:
+        raise UserError(
+            f"{path} was trained over {weights.name} with weights {about[BASE_HASH]}, but the "
+            f"available weights are {weights.hash}; put the former into the models/ folder below "
+            "VSDEMO_DATA."
+        )
+    return weights
 
 
 class Backbone(nn.Module):
@@ -225,6 +270,15 @@ class Backbone(nn.Module):
         boxes = boxes.to(device())
         described = self._run(lambda pixels: self.net.describe(pixels, boxes), views).float()
         return described * (boxes != 0).any(-1, keepdim=True)
+
+    def find_and_describe(self, views: Tensor) -> tuple[Tensor, Tensor]:
+        """Find and describe things in photos (N, 3, H, W), uint8; see `Network`.
+
+        Returns:
+            Boxes (N, K, 4), and vectors (N, K, C); zeros for missing ones.
+        """
+        boxes, described = self._run(self.net.find_and_describe, views)
+        return boxes.float(), described.float() * (boxes != 0).any(-1, keepdim=True)
 
     def find(self, views: Tensor) -> list[Tensor]:
         """Find things in photos (N, 3, H, W), uint8; see `Network.find`."""

@@ -15,10 +15,8 @@ from safetensors import safe_open
 from torch import Tensor, nn
 
 from vsdemo.core import four_bits, tensors
-from vsdemo.core.errors import UserError
-from vsdemo.vision import backbones
-from vsdemo.vision.backbones.families import BASE
-from vsdemo.vision.backbones.network import Network, load_network
+from vsdemo.vision.backbones.families import BASE, BASE_HASH
+from vsdemo.vision.backbones.network import Network, base_weights, load_network
 from vsdemo.vision.backbones.weights import Weights
 from vsdemo.vision.crops import LARGE_SIDE
 from vsdemo.vision.regions import covered
@@ -26,7 +24,6 @@ from vsdemo.vision.regions import covered
 POWER = 3  # of the second generalized mean
 SMALLEST_AREA = 1e-9  # of a box that is not missing
 SMALLEST_POWER = 1e-30  # of a mean whose root has a finite gradient
-HASH = "base_hash"  # in the metadata of the file
 
 
 class Tuned(Network):
@@ -65,15 +62,8 @@ class Tuned(Network):
             UserError: The weights of the frozen network are missing, or not those of the training.
         """
         with safe_open(path, "pt") as file:
-            base = file.metadata()
+            weights = base_weights(path, file.metadata())
             differences = {key: file.get_tensor(key) for key in file.keys()}  # noqa: SIM118
-        weights = backbones.find_weights(base[BASE])
-        if weights.hash != base[HASH]:
-            raise UserError(
-                f"{path} was trained over {weights.name} with weights {base[HASH]}, but the "
-                f"available weights are {weights.hash}; put the former into the models/ folder "
-                "below VSDEMO_DATA."
-            )
         network = cls(load_network(weights))
         network.end.load_state_dict(add(network.end.state_dict(), differences))
         return network
@@ -151,7 +141,9 @@ def to_bytes(base: Weights, end: nn.Module, state: Mapping[str, Tensor]) -> byte
         end: Its end.
         state: The weights of the tuned one.
     """
-    return tensors.to_bytes(subtract(state, end.state_dict()), {BASE: base.name, HASH: base.hash})
+    return tensors.to_bytes(
+        subtract(state, end.state_dict()), {BASE: base.name, BASE_HASH: base.hash}
+    )
 
 
 def subtract(tuned: Mapping[str, Tensor], frozen: Mapping[str, Tensor]) -> dict[str, Tensor]:

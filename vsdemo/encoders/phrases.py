@@ -1,0 +1,122 @@
+"""An encoder that embeds the phrases of a sentence, each in the context of the others."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor, nn
+from torch.nn.utils.rnn import pad_sequence
+
+from vsdemo.core.alignment import WHOLE, Fragment
+from vsdemo.core.embeddings import Embeddings
+from vsdemo.core.sentences import Sentence, Tree
+from vsdemo.data.text.noun_phrases import noun_phrases
+from vsdemo.data.text.vocab import PAD, Vocab
+from vsdemo.encoders.heads import Head
+from vsdemo.encoders.recurrent import initialise, run
+from vsdemo.encoders.words import WordEncoder
+
+NOUN_PHRASE, WORD = "phrase", "word"
+
+
+@dataclass(frozen=True)
+class Phrases:
+    """The words and phrases of one sentence, or of B sentences.
+
+    Attributes:
+        ids: Of the words, (T,) or (B, T), padded with `PAD`.
+        spans: First word of each phrase and the one after its last, (M, 2) or (B, M, 2), padded
+            with 0.
+    """
+
+    ids: Tensor
+    spans: Tensor
+
+    def __len__(self) -> int:
+        """Return T, or B."""
+        return len(self.ids)
+
+    def to(self, device: torch.device | str) -> Phrases:
+        """Copy both tensors to a device."""
+        return Phrases(self.ids.to(device), self.spans.to(device))
+
+
+class PhraseGRU(WordEncoder):
+    """The phrases of a sentence by a bidirectional GRU over all of its words: (N, M, D).
+
+        h_1 ... h_T = GRU(x_1 ... x_T), both directions
+        s_m = head(W mean_t h_t + b),  over the words t of phrase m
+
+    The first phrase is the whole sentence. Then follow, from left to right, noun phrases and the
+    other words that are no function words, such as verbs.
+
+    Args:
+        vocab: The known words.
+        word_dim: Length of a word vector.
+        units: Length of a state of both directions together, an even number.
+        dim: Length D of an embedding.
+        dropout: Share of word vectors and of mean states set to 0.
+    """
+
+    needs = frozenset({"dep_tree"})
+
+    def __init__(
+        self, vocab: Vocab, *, word_dim: int, units: int, dim: int, dropout: float = 0.0
+    ) -> None:
+        super().__init__(vocab, word_dim)
+        self.dim = dim
+        self.gru = nn.GRU(word_dim, units // 2, batch_first=True, bidirectional=True)
+        initialise(self.gru)
+        self.out = nn.Linear(units, dim)
+        self.dropout = nn.Dropout(dropout)
+        self.head = Head()
+
+    def fragments(self, sentence: Sentence) -> tuple[Fragment, ...]:
+        """Return the phrases of a sentence in the order of their embeddings.
+
+        Raises:
+            ValueError: The sentence has no dependency tree.
+        """
+        if sentence.tree is None:
+            raise ValueError("the sentence has no tree; parse it first")
+        return fragments(sentence.tree)
+
+    def prepare(self, items: Sequence[Sentence]) -> list[Phrases]:
+        """Look up the words and phrases of each sentence."""
+        result = []
+        for sentence in items:
+            spans = [(f.words[0], f.words[-1] + 1) for f in self.fragments(sentence)]
+            assert sentence.tree is not None
+            ids = self.vocab.ids(sentence.tree.words)
+            result.append(Phrases(torch.tensor(ids), torch.tensor(spans)))
+        return result
+
+    def collate(self, prepared: Sequence[Phrases]) -> Phrases:
+        """Pad the words and phrases of B sentences into one batch."""
+        ids = pad_sequence([p.ids for p in prepared], batch_first=True, padding_value=PAD)
+        return Phrases(ids, pad_sequence([p.spans for p in prepared], batch_first=True))
+
+    def forward(self, batch: Phrases) -> Embeddings:
+        """Embed a batch of B sentences: (B, M, D) with a mask (B, M)."""
+        lengths = batch.spans[:, 0, 1].cpu()  # of whole sentences
+        words = self.dropout(self.table(batch.ids))  # (B, T, word_dim)
+        states, _ = run(self.gru, words, lengths)  # (B, T, units)
+        starts, stops = batch.spans.unbind(-1)  # (B, M)
+        step = torch.arange(states.shape[1], device=states.device)
+        inside = (starts[..., None] <= step) & (step < stops[..., None])  # (B, M, T)
+        mask = stops > starts
+        shares = inside / (stops - starts).clamp(min=1)[..., None]  # (B, M, T)
+        means = self.dropout(shares.to(states) @ states)  # (B, M, units)
+        x = self.head(self.out(means)).float() * mask[..., None]  # (B, M, D)
+        return Embeddings(x, mask)
+
+
+def fragments(tree: Tree) -> tuple[Fragment, ...]:
+    """Return the whole sentence, then its noun phrases and other content words in order."""
+    phrases = [Fragment(NOUN_PHRASE, phrase.words) for phrase in noun_phrases(tree)]
+    inside = {word for phrase in phrases for word in phrase.words} | tree.function_words
+    others = [Fragment(WORD, (i,)) for i in range(len(tree.words)) if i not in inside]
+    whole = Fragment(WHOLE, tuple(range(len(tree.words))))
+    return (whole, *sorted([*phrases, *others], key=lambda fragment: fragment.words))

@@ -1,0 +1,71 @@
+"""What the trainings of networks that find things have in common."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import asdict
+from typing import Any
+
+from torch import Tensor, nn
+from torch.optim import AdamW, Optimizer
+
+from vsdemo.models.losses import check_finite
+
+CLIP = 5.0  # largest norm of the gradient
+
+
+class DetectionMaterial:
+    """Base class of their materials: AdamW, whose rate falls, and the weights of the last epoch.
+
+    Attributes:
+        config: The settings, a dataclass with `learning_rate`, `weight_decay`, `warmup` in steps,
+            and `epochs`.
+        model: The network.
+        steps_per_epoch: Steps of an epoch.
+    """
+
+    chosen_by = None  # the last epoch is kept
+    log_interval = 20
+    solved = False
+
+    config: Any
+    model: nn.Module
+    steps_per_epoch: int
+
+    def optimizer(self) -> Optimizer:
+        """Return AdamW."""
+        return AdamW(self.model.parameters(), weight_decay=self.config.weight_decay)
+
+    def average(self, optimizer: Optimizer) -> None:
+        """Weights are not averaged, as the learning rate falls to 0."""
+
+    def begin_step(self, optimizer: Optimizer, step: int) -> float:
+        """Set and return the learning rate: half a cosine wave down to 0, after a warmup."""
+        share = step / (self.config.epochs * self.steps_per_epoch)
+        rate: float = self.config.learning_rate * (1 + math.cos(math.pi * share)) / 2
+        rate *= min(1.0, (step + 1) / max(1, self.config.warmup))
+        for group in optimizer.param_groups:
+            group["lr"] = rate
+        return rate
+
+    def adjust_gradients(self, batch: Any, step: int) -> dict[str, Tensor]:
+        """Clip the norm of the gradient."""
+        norm = nn.utils.clip_grad_norm_(self.model.parameters(), CLIP)
+        check_finite({"gradient": norm})
+        return {"grad_norm": norm}
+
+    def fit(self, batch: Any) -> dict[str, Tensor]:
+        """The network is not solved at once."""
+        raise NotImplementedError
+
+    def before(self, model: nn.Module) -> dict[str, Any]:
+        """Nothing is recorded about the untrained network."""
+        return {}
+
+    def identity(self) -> dict[str, Any]:
+        """Return the settings."""
+        return asdict(self.config)
+
+    def matches(self, identity: dict[str, Any]) -> bool:
+        """Whether the training in a folder has the same settings."""
+        return identity == self.identity()
