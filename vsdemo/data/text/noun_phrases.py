@@ -40,7 +40,7 @@ SINGULAR_FEMALE = frozenset({"she", "her", "hers", "herself"})
 THING = frozenset({"it", "its", "itself"})
 PLURAL = frozenset({"they", "them", "their", "theirs", "themselves", "each", "both", "all"})
 SUBJECT = frozenset({"nsubj", "nsubj:pass", "nsubj:outer"})
-OBJECT = frozenset({"obj", "iobj", "obl", "obl:agent", "obl:unmarked"})
+OBJECT = frozenset({"obj", "iobj", "obl"})
 # Relations from a verb to another one that has the same subject.
 SAME_SUBJECT = frozenset({"xcomp", "conj", "advcl", "ccomp", "parataxis", "advcl:relcl"})
 
@@ -172,13 +172,11 @@ def relations(tree: Tree, phrases: Sequence[NounPhrase]) -> list[Relation]:
     number_of = {word: number for number, phrase in enumerate(phrases) for word in phrase.words}
     result = []
     for phrase in phrases:
-        label, governor = tree.labels[phrase.head], tree.heads[phrase.head] - 1
-        if governor < 0:
-            continue
+        label, governor = tree.labels[phrase.head].split(":")[0], tree.heads[phrase.head] - 1
         cases = _cases(tree, children, phrase.head)
-        if label.split(":")[0] == "nmod" and cases:
+        if label == "nmod" and cases:
             subject, words = number_of.get(governor), cases
-        elif label in OBJECT or label.split(":")[0] in ("obj", "obl"):
+        elif label in OBJECT:
             subject = _subject(tree, children, governor, number_of)
             words = [governor, *_particles(tree, children, governor), *cases]
         else:
@@ -198,9 +196,7 @@ def _subject(
     tree: Tree, children: Sequence[Sequence[int]], verb: int, number_of: dict[int, int]
 ) -> int | None:
     """Return the phrase that does something: the subject of the verb, or what it modifies."""
-    seen = set[int]()
-    while verb >= 0 and verb not in seen:
-        seen.add(verb)
+    while verb >= 0:
         for child in children[verb]:
             if tree.labels[child] in SUBJECT and child in number_of:
                 return number_of[child]
