@@ -45,6 +45,16 @@ def test_function_words_have_such_a_tag_or_relation(tags, labels, expected):
     assert {WORDS[i] for i in tree.function_words} == expected
 
 
+def test_there_is_shows_nothing():
+    tree = Tree(
+        ("There", "is", "snow"),
+        (2, 0, 2),
+        ("expl", "root", "nsubj"),
+        ("PRON", "VERB", "NOUN"),
+    )
+    assert {tree.words[i] for i in tree.function_words} == {"There", "is"}
+
+
 def test_function_words_get_no_region_however_high_their_scores():
     example = aligned({"A": (9.0, 0.0), "the": (9.0, 0.0), "on": (0.0, 9.0), "dog": (0.2, 0.7)})
     words = {WORDS[i]: m for i in range(8) if (m := example.fragment_of_word(i)) is not None}

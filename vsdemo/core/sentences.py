@@ -9,6 +9,7 @@ from vsdemo.core.errors import UserError
 MAX_CHARACTERS = 1000  # of a query; the longest caption of COCO has about 250
 # Of function words, in Universal Dependencies: no photo shows "the", "of", "is", "and" or ".".
 FUNCTION_TAGS = frozenset({"ADP", "AUX", "CCONJ", "DET", "PART", "PUNCT", "SCONJ"})
+TO_BE = frozenset({"am", "are", "be", "been", "being", "is", "was", "were"})  # as in "there is"
 FUNCTION_RELATIONS = frozenset({"aux", "case", "cc", "cop", "det", "expl", "mark", "punct"})
 
 
@@ -57,13 +58,14 @@ class Tree:
     def function_words(self) -> frozenset[int]:
         """Indices of determiners, prepositions, auxiliaries, conjunctions and punctuation.
 
-        A word is one of them by its tag or by its relation to its head.
+        A word is one of them by its tag or by its relation to its head; forms of "to be" always
+        are.
         """
         tags = self.tags or ("",) * len(self.words)
         return frozenset(
             i
-            for i, (tag, label) in enumerate(zip(tags, self.labels, strict=True))
-            if tag in FUNCTION_TAGS or is_function_relation(label)
+            for i, (word, tag, label) in enumerate(zip(self.words, tags, self.labels, strict=True))
+            if tag in FUNCTION_TAGS or is_function_relation(label) or word.lower() in TO_BE
         )
 
     def children(self) -> list[list[int]]:
