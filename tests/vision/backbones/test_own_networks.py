@@ -54,7 +54,7 @@ def test_damaged_file_is_reported(damage, name, file):
 def test_missing_file_is_reported(name, file):
     file.unlink()
     assert not is_available(name)
-    assert "it comes with vsdemo" in how_to_get(name)
+    assert f"train-{name}" in how_to_get(name)
     with pytest.raises(UserError, match=f"git restore checkpoints/{name}") as caught:
         find_weights(name)
     assert "\n" not in str(caught.value)

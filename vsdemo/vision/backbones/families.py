@@ -95,10 +95,11 @@ class OwnFamily:
         return _base_in(self.file)
 
     def how_to_get(self, name: str) -> str:
-        """Return that the network comes with vsdemo."""
+        """Return where the file should be, and how to get it again."""
         return (
-            f"The image network {self.title} is missing: {self.file}; it comes with vsdemo, so "
-            f"get that file again (`git restore checkpoints/{self.title}`)."
+            f"The image network {self.title} is missing: {self.file}; get that file again "
+            f"(`git restore checkpoints/{self.title}`), or train the network "
+            f"(`python -m vsdemo train-{self.title} --out checkpoints/{self.title}`)."
         )
 
 
