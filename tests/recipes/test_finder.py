@@ -28,9 +28,9 @@ from vsdemo.vision.backbones.finder import (
     BoxHead,
     Finder,
     Maps,
+    Proposed,
     anchors,
 )
-from vsdemo.vision.backbones.finder import Boxes as Proposed
 
 SMALL = Settings(epochs=3, batch=2, drawings=2, warmup=2)
 PHOTOS = 4  # of train

@@ -1,4 +1,4 @@
-"""`train-finder`: the head that finds the parts of photos, which ships with vsdemo."""
+"""`train-finder`: the head that finds the parts of photos."""
 
 from __future__ import annotations
 
@@ -13,11 +13,10 @@ def train_finder(
     epochs: Annotated[int, typer.Option(min=1, help="How often each photo is seen.")] = 10,
     seed: Annotated[int, typer.Option(min=0, help="Seed of weights and order.")] = 0,
 ) -> None:
-    """Train the finder, which finds the parts of photos, again.
+    """Train the finder, which finds the parts of photos.
 
-    This takes about an hour on two cores, a third of which goes to reading the photos, and 5 GB of
-    disk. To use it, put it into checkpoints/finder. Models work only with the finder they were
-    trained with.
+    What DenseNet-169 sees in the photos takes 4.3 GB of disk meanwhile. To use the finder, put it
+    into checkpoints/finder. Models work only with the finder they were trained with.
     """
     from vsdemo.recipes.finder.train import Settings, train
 

@@ -13,10 +13,10 @@ from vsdemo.vision.backbones.finder import (
     PLACES,
     PRINCIPAL,
     SHAPES,
-    Boxes,
     BoxHead,
     Finder,
     Maps,
+    Proposed,
     anchors,
     best_boxes,
 )
@@ -89,7 +89,7 @@ def test_of_boxes_that_overlap_the_most_certain_is_kept():
     logits[0, first], logits[0, first + 1] = 3.0, 2.0  # its neighbour shows the same
     far = first + 6
     logits[0, far] = 1.0
-    (best,) = best_boxes(Boxes(logits, boxes), 2)
+    (best,) = best_boxes(Proposed(logits, boxes), 2)
     torch.testing.assert_close(best, boxes[0, [first, far]].clamp(0, 1))
 
 

@@ -168,8 +168,7 @@ def relations(tree: Tree, phrases: Sequence[NounPhrase]) -> list[Relation]:
         tree: The tree of the sentence.
         phrases: Its `noun_phrases`.
     """
-    children = tree.children()
-    number_of = {word: number for number, phrase in enumerate(phrases) for word in phrase.words}
+    children, number_of = tree.children(), _phrase_of_words(phrases)
     result = []
     for phrase in phrases:
         label, governor = tree.labels[phrase.head].split(":")[0], tree.heads[phrase.head] - 1
@@ -186,6 +185,11 @@ def relations(tree: Tree, phrases: Sequence[NounPhrase]) -> list[Relation]:
         if subject is not None and subject != own and words:
             result.append(Relation(tuple(sorted(words)), subject, own))
     return result
+
+
+def _phrase_of_words(phrases: Sequence[NounPhrase]) -> dict[int, int]:
+    """Return the number of the phrase of each word that is in one."""
+    return {word: number for number, phrase in enumerate(phrases) for word in phrase.words}
 
 
 def _particles(tree: Tree, children: Sequence[Sequence[int]], verb: int) -> list[int]:
@@ -219,7 +223,7 @@ def antecedents(tree: Tree, phrases: Sequence[NounPhrase]) -> dict[int, int]:
         tree: The tree of the sentence.
         phrases: Its `noun_phrases`.
     """
-    number_of = {word: number for number, phrase in enumerate(phrases) for word in phrase.words}
+    number_of = _phrase_of_words(phrases)
     result: dict[int, int] = {}
     for number, phrase in enumerate(phrases):
         word = tree.words[phrase.head].lower()

@@ -11,7 +11,7 @@ from torch import Tensor
 from torchvision.ops import generalized_box_iou_loss
 
 from vsdemo.recipes.finder.boxes import Boxes
-from vsdemo.vision.backbones.finder import Boxes as Proposed
+from vsdemo.vision.backbones.finder import Proposed
 from vsdemo.vision.regions import overlap
 
 NEAREST = 9  # anchors that learn each box

@@ -25,8 +25,7 @@ from vsdemo.recipes.finder.measure import recall
 from vsdemo.training.trainer import Trainer
 from vsdemo.vision.backbones import find_weights
 from vsdemo.vision.backbones.families import BASE, BASE_HASH
-from vsdemo.vision.backbones.finder import Boxes as Proposed
-from vsdemo.vision.backbones.finder import BoxHead, Finder, Maps
+from vsdemo.vision.backbones.finder import BoxHead, Finder, Maps, Proposed
 from vsdemo.vision.backbones.network import load_network
 
 WEIGHTS = "model.safetensors"

@@ -91,8 +91,8 @@ class OwnFamily:
         return not name and self.file.is_file()
 
     def base(self, name: str) -> str:
-        """Return the name in the file; "" if there is none, or if it cannot be read."""
-        return _base_in(self.file)
+        """Return "", as it was not trained over another one."""
+        return ""
 
     def how_to_get(self, name: str) -> str:
         """Return where the file should be, and how to get it again."""
@@ -101,6 +101,14 @@ class OwnFamily:
             f"(`git restore checkpoints/{self.title}`), or train the network "
             f"(`python -m vsdemo train-{self.title} --out checkpoints/{self.title}`)."
         )
+
+
+class HeadFamily(OwnFamily):
+    """A family with one network of our own over another one, whose name is in its file."""
+
+    def base(self, name: str) -> str:
+        """Return that name; "" if the file cannot be read."""
+        return _base_in(self.file)
 
 
 class TorchvisionFamily:

@@ -57,7 +57,7 @@ class Maps(NamedTuple):
     last: Tensor
 
 
-class Boxes(NamedTuple):
+class Proposed(NamedTuple):
     """Proposed boxes of N photos, one of each shape at each place: A of them.
 
     Attributes:
@@ -80,7 +80,7 @@ def anchors() -> Tensor:
 
 
 class BoxHead(nn.Module):
-    """The head: `Maps` to `Boxes`."""
+    """The head: from `Maps` to the boxes that are `Proposed`."""
 
     anchors: Tensor
     fine_scale: Tensor
@@ -112,7 +112,7 @@ class BoxHead(nn.Module):
         self.fine_scale.copy_(_deviation(maps.fine))
         self.last_scale.copy_(_deviation(maps.last))
 
-    def forward(self, maps: Maps) -> Boxes:
+    def forward(self, maps: Maps) -> Proposed:
         """Propose boxes."""
         last, fine = maps.last / self.last_scale, maps.fine / self.fine_scale
         coarse = self.last(self.dropout(last))
@@ -124,7 +124,7 @@ class BoxHead(nn.Module):
         out = self.out(self.dropout(x)).float()  # (N, 5 shapes, 20, 20)
         logits, changes = out.split([len(SHAPES), 4 * len(SHAPES)], 1)
         changes = changes.unflatten(1, (len(SHAPES), 4)).permute(0, 1, 3, 4, 2).flatten(1, 3)
-        return Boxes(logits.flatten(1), self._move(changes))
+        return Proposed(logits.flatten(1), self._move(changes))
 
     def _move(self, changes: Tensor) -> Tensor:
         """Move and size the anchors: (N, A, 4) -> (N, A, 4).
@@ -138,7 +138,7 @@ class BoxHead(nn.Module):
         return torch.cat([centres - half, centres + half], -1)
 
 
-def best_boxes(proposed: Boxes, count: int) -> list[Tensor]:
+def best_boxes(proposed: Proposed, count: int) -> list[Tensor]:
     """Return the most certain boxes of each photo that show different things: (at most count, 4).
 
     Boxes are clipped to the photo; those outside it are dropped.
