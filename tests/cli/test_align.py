@@ -31,7 +31,7 @@ def test_align_prints_fragments_and_the_score(run, able, toy_checkpoint, photo):
     assert function_words == "function words: a"
     for line, m in zip(lines, expected.content_fragments, strict=True):
         assert line.split()[0] == expected.fragments[m].relation
-        assert ("not grounded" in line) == (expected.best_region(m) is None)
+        assert ("not in the picture" in line) == (expected.best_region(m) is None)
     box = [float(v) for v in lines[0].split()[-4:]]
     assert box == pytest.approx(expected.boxes[expected.best_region(1)], abs=0.01)
     assert last == f"score {expected.total:.2f}, the sum of {len(lines) + 1} parts"

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from vsdemo.core.alignment import Alignment, Fragment
+from vsdemo.core.alignment import Alignment, Fragment, Link
 from vsdemo.core.sentences import Tree
 
 WORDS = ("A", "dog", "sits", "down", "on", "the", "mat", ".")
@@ -118,3 +118,54 @@ def test_the_record_for_files_says_what_is_aligned():
     assert record["function_words"] == [0, 3, 4, 5, 7]
     assert record["regions"] == [example.best_region(m) for m in range(len(example.fragments))]
     assert record["scores"] == [list(row) for row in example.scores]
+
+
+CHASE = Tree(  # "A dog chews a bone and it sleeps"
+    ("A", "dog", "chews", "a", "bone", "and", "it", "sleeps"),
+    (2, 3, 0, 5, 3, 8, 8, 3),
+    ("det", "nsubj", "root", "det", "obj", "cc", "nsubj", "conj"),
+    ("DET", "NOUN", "VERB", "DET", "NOUN", "CCONJ", "PRON", "VERB"),
+)
+DOG, BONE, IT = 1, 4, 6
+
+
+def chase(**changes) -> Alignment:
+    """Return the alignment of phrases and verbs with two halves; "it" alone fits the right one."""
+    fragments = (
+        Fragment("phrase", (0, 1)),
+        Fragment("word", (2,)),
+        Fragment("phrase", (3, 4)),
+        Fragment("phrase", (6,)),
+    )
+    scores = ((0.6, 0.3), (0.5, 0.4), (0.1, 0.4), (0.2, 0.5))
+    fields = {
+        "words": CHASE.words,
+        "tree": CHASE,
+        "fragments": fragments,
+        "boxes": HALVES,
+        "scores": scores,
+        "parts": (0.6, 0.5, 0.4, 0.5),
+        "total": 2.0,
+        "links": (Link((2,), DOG, BONE),),
+        "referents": ((IT, DOG),),
+    }
+    return Alignment(**{**fields, **changes})
+
+
+def test_a_pronoun_has_the_region_of_what_it_stands_for():
+    assert chase().region_of_word(IT) == chase().region_of_word(DOG) == 0
+    assert chase(referents=()).region_of_word(IT) == 1
+
+
+def test_a_phrase_below_the_limit_is_not_in_the_picture():
+    example = chase(limit=0.45)
+    assert [example.best_region(m) for m in range(4)] == [0, 0, None, 0]
+    assert example.region_of_word(BONE) is None
+
+
+def test_things_in_different_regions_are_linked():
+    ((link, one, other),) = chase().visible_links
+    assert (link.words, one, other) == ((2,), 0, 1)
+    assert chase(limit=0.45).visible_links == []  # there is no bone
+    same = chase(scores=((0.6, 0.3), (0.5, 0.4), (0.4, 0.1), (0.2, 0.5)))
+    assert same.visible_links == []

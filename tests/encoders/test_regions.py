@@ -1,7 +1,9 @@
 import torch
+import torch.nn.functional as F
 
 from vsdemo.encoders.heads import Head
-from vsdemo.encoders.regions import RegionImage, RegionMean
+from vsdemo.encoders.regions import COMPRESSION, PlacedRegions, RegionImage, RegionMean
+from vsdemo.vision.regions import PLACE
 
 
 def photos():
@@ -51,3 +53,19 @@ def test_mean_ignores_missing_regions():
     means = torch.stack([x[0].mean(0), x[1, :2].mean(0), x[2].mean(0)])
     torch.testing.assert_close(encoder(x).x, encoder.linear(means))
     torch.testing.assert_close(encoder(means).x, encoder.linear(means))
+
+
+@torch.no_grad()
+def test_a_region_is_what_it_shows_where_it_is_and_how_certain():
+    encoder = PlacedRegions(7 + PLACE, 5).eval()
+    features = torch.rand(3, 4, 7 + PLACE)
+    features[1, 2:] = 0
+    embeddings = encoder(features)
+    assert embeddings.mask.tolist() == [[True] * 4, [True, True, False, False], [True] * 4]
+    for photo, region in embeddings.mask.nonzero().tolist():
+        own = features[photo, region]
+        seen = encoder.standardize(torch.log1p(COMPRESSION * own[None, :7]))
+        v = encoder.linear(seen) + encoder.place(2 * own[7:11] - 1)
+        expected = torch.cat([F.normalize(v[0], dim=0), own[-1:]])
+        torch.testing.assert_close(embeddings.x[photo, region], expected)
+    assert not embeddings.x[~embeddings.mask].any()

@@ -8,7 +8,8 @@ from PIL import Image
 from tests.support.fake_alignment import BEST, alignment
 from vsdemo.core.alignment import Alignment, Fragment
 from vsdemo.plots import boxes_svg, crop, crops_png, overlay_png, tree_svg
-from vsdemo.plots.alignment_overlay import ROW, WIDTH, reach, sum_of
+from vsdemo.plots.alignment_overlay import reach, sum_of
+from vsdemo.plots.alignment_page import ROW, WIDTH
 from vsdemo.plots.region_marks import (
     COLOURS,
     badge_places,
@@ -131,7 +132,7 @@ def test_the_tree_has_the_numbers_of_its_regions(fake_parser):
     for g, region_mark in zip(words, marks_of_words(example)[1:], strict=True):
         numbers = [c.text for c in g if c.get("class") == "disc-number"]
         assert numbers == ([str(region_mark.number)] if region_mark else [])
-        suffix = f"region {region_mark.number}" if region_mark else "not grounded"
+        suffix = f"region {region_mark.number}" if region_mark else "no region"
         assert g.get("aria-label").endswith(suffix)
     (function_word,) = (g for g in root.iter() if g.get("class") == "function")
     assert function_word.keys() == ["class"]  # no button, and no stop of the keyboard

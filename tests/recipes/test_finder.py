@@ -25,6 +25,7 @@ from vsdemo.vision.backbones.finder import (
     LAST,
     PLACES,
     PRINCIPAL,
+    Best,
     BoxHead,
     Finder,
     Maps,
@@ -176,7 +177,7 @@ def test_the_loss_is_small_for_what_is_wanted():
 def test_recall_counts_covered_boxes_by_their_weight(monkeypatch):
     places = torch.tensor([[0.0, 0.0, 0.5, 0.5], [0.5, 0.5, 1.0, 1.0]])
     boxes = [Boxes(places, torch.tensor([3.0, 1.0]))]
-    monkeypatch.setattr(measure, "best_boxes", lambda proposed, count: [places[:1]])
+    monkeypatch.setattr(measure, "best_boxes", lambda *_: [Best(places[:1], torch.zeros(1))])
 
     class NoMaps:
         def __getitem__(self, rows):

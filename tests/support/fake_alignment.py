@@ -44,7 +44,7 @@ def row(m: int, regions: int) -> tuple[float, ...]:
     )
 
 
-def align(self, photo, text):
+def align(self, photo, text, boxes=None):
     """Replace `Reader.align`; raise UserError for a sentence with the word "wug"."""
     if "wug" in text:
         raise UserError("This model knows no word of the sentence ('wug').")

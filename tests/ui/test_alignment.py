@@ -7,6 +7,7 @@ import shutil
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
+from xml.etree import ElementTree
 
 import pytest
 from PIL import Image
@@ -19,6 +20,7 @@ from vsdemo.plots.region_marks import marks
 from vsdemo.search import engine
 from vsdemo.ui import callbacks
 from vsdemo.ui.alignment import view
+from vsdemo.ui.alignment.comparison import NONE
 from vsdemo.ui.alignment.tab import AlignTab
 from vsdemo.ui.components.html import tidy
 from vsdemo.ui.library import Library
@@ -180,9 +182,11 @@ def test_what_is_selected_elsewhere_is_aligned(tab):
 
 def test_the_downloads_hold_the_alignment(tab):
     update = opened(tab)
-    png, path = (Path(update[b]["value"]) for b in (tab.png, tab.json))
+    png, svg, path = (Path(update[button]["value"]) for button in tab.files)
     with Image.open(png) as picture:
         assert picture.format == "PNG"
+    texts = [text.text for text in ElementTree.parse(svg).getroot().iter() if text.text]
+    assert {"small", "dog"} <= set(texts)
     message = json.loads(path.read_text())
     assert (message["sentence"], message["model"]) == (TEXT, "gru")
     assert message["total"] == alignment(TEXT).total
@@ -221,6 +225,49 @@ def test_regions_are_found_for_a_fragment_a_word_or_the_sentence(tab):
         list(panel.find_regions(state, clicked(state.choice_count)))
 
 
+def test_more_regions_are_found_page_by_page(tab, monkeypatch):
+    counts = []
+    real = engine.Engine.regions
+
+    def regions(self, text, k):
+        counts.append(k)
+        return real(self, text, k)
+
+    monkeypatch.setattr(engine.Engine, "regions", regions)
+    state, panel = opened(tab)[tab.state], tab.regions
+    first = list(panel.find_regions(state, clicked(1)))[-1]
+    assert first[panel.more]["visible"] is True
+    second = list(panel.show_more(state, first[panel.shown]))[-1]
+    photos = len(datasets.load("toy", "test").photos)
+    assert counts == [min(12, photos), min(24, photos)]
+    assert second[panel.shown].text == "small dog"
+
+
+def test_a_changed_sentence_says_how_the_score_changed(tab):
+    state = opened(tab)[tab.state]
+    assert "compared with" not in state.summary
+    longer = last(tab, tab.run, f"{TEXT} here", state)[tab.state]
+    change = longer.alignment.total - state.alignment.total
+    assert f"{change:+.2f} compared with “{TEXT}”." in longer.summary
+    again = last(tab, tab.run, f"{TEXT} here", longer)[tab.state]
+    assert f"compared with “{TEXT}”." in again.summary
+    other = last(tab, tab.pick, again, clicked(1))[tab.state]
+    assert "compared with" not in other.summary
+
+
+def test_another_model_is_shown_beside_the_first(tab, monkeypatch):
+    monkeypatch.setattr(tab.library, "aligners", lambda gallery: ["gru", "bow"])
+    update = opened(tab)
+    panel, state = tab.comparison, update[tab.state]
+    assert update[panel.choice]["choices"] == [NONE, "bow"]
+    state = replace(state, aligned_by="bow")
+    shown_beside = list(panel.show(state, "gru"))[-1][panel.other]
+    assert "The same by gru" in shown_beside
+    assert "<svg" in shown_beside
+    assert "data:image/jpeg;base64," in shown_beside
+    assert list(panel.show(state, NONE))[-1][panel.other] == ""
+
+
 def test_without_a_model_that_aligns_the_tree_is_shown(tab, monkeypatch):
     monkeypatch.setattr(engine.Reader, "can_align", False)
     update = opened(tab)
@@ -228,7 +275,7 @@ def test_without_a_model_that_aligns_the_tree_is_shown(tab, monkeypatch):
     assert "one embedding for a whole photo" in update[tab.parts]
     assert 'class="deptree"' in update[tab.parts]
     assert "data-alignment" not in update[tab.parts]
-    assert update[tab.png]["interactive"] is False
+    assert [update[button]["interactive"] for button in tab.files] == [False] * 3
 
 
 def test_another_model_aligns_if_the_chosen_one_cannot(able, checkpoints, tmp_path, monkeypatch):

@@ -114,7 +114,7 @@ def test_a_word_that_the_model_does_not_know_is_never_in_colour(visit):
     page = aligned(visit, viewport=DESKTOP, text=text)
     zorp, example = text.split().index("zorp"), alignment(text)
     page.locator(f"#parts .words [data-word='{zorp}']").click()
-    expect(page.locator("#parts .status")).to_contain_text("not grounded")
+    expect(page.locator("#parts .status")).to_contain_text("unknown word")
     check_coloured(page, [], [])
     phrases = [
         m

@@ -5,6 +5,7 @@ from types import SimpleNamespace
 
 import pytest
 import torch
+from PIL import Image
 
 from tests.support.hostile import HOSTILE, check_escaped
 from vsdemo.core.alignment import Alignment, Fragment
@@ -13,13 +14,16 @@ from vsdemo.core.hits import Hit, RegionHit
 from vsdemo.core.sentences import Tree
 from vsdemo.data.galleries import Gallery
 from vsdemo.evaluation.task import Quality
+from vsdemo.models.composition import Composed
 from vsdemo.models.scores import SCORES
 from vsdemo.search.ranking import Ranking
 from vsdemo.search.sentence_comparison import SentenceComparison
 from vsdemo.search.suggestions import UnreadWord
+from vsdemo.ui.alignment import comparison
 from vsdemo.ui.alignment import view as alignment
 from vsdemo.ui.components import html, templates, words
 from vsdemo.ui.components.html import Bar, PhotoCard
+from vsdemo.ui.describe import composed
 from vsdemo.ui.describe import view as describe
 from vsdemo.ui.describe.state import Ranking as RankedSentences
 from vsdemo.ui.library.offers import ModelOffer, OfferGroup, State
@@ -55,6 +59,14 @@ def aligned(text):
         parts=(0.5, 0.0),
         total=0.5,
     )
+
+
+def beside(text):
+    return comparison.alignment_html(text, Image.new("RGB", (8, 6)), aligned(text))
+
+
+def composed_sentences(text):
+    return composed.sentences_html([(Composed(text, -1.0, 0.5, 0.0), aligned(text))], text)
 
 
 def hit(text):
@@ -170,6 +182,8 @@ def results(text):
 
 CASES = [
     ("components/address.html", lambda t: html.Address({t: t}, t).render()),
+    ("alignment/comparison.html", beside),
+    ("describe/composed.html", composed_sentences),
     ("components/about.html", html.about),
     ("components/message.html", html.message),
     ("components/examples.html", lambda t: html.examples([t])),

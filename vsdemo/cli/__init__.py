@@ -10,6 +10,7 @@ from vsdemo.cli import (
     align,
     app,
     bench,
+    captioner,
     checkpoints,
     checksums,
     clip,
@@ -89,6 +90,7 @@ COMMANDS = (
     pocket.train_pocket,
     easel.train_easel,
     finder.train_finder,
+    captioner.train_captioner,
     clip.train_clip,
 )
 

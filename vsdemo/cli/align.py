@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -26,21 +27,33 @@ def align(
     photo: PhotoFile,
     sentence: Annotated[str, typer.Argument(help="Sentence to align with the photo.")],
     to: ImageFile = None,
+    boxes: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE", help="Boxes to use as regions: .json of COCO, or .xml of Pascal VOC."
+        ),
+    ] = None,
     *,
     as_json: Json = False,
 ) -> None:
     """Show which words describe which region of a photo."""
     from vsdemo.core.images import check_image_name, open_photo, save_image
+    from vsdemo.core.paths import write_text
     from vsdemo.core.sentences import Sentence
-    from vsdemo.plots import overlay_png
+    from vsdemo.data import box_files
+    from vsdemo.plots import overlay_png, overlay_svg
     from vsdemo.search.engine import Reader
     from vsdemo.serving import answers
 
     text, image = Sentence.from_user(sentence).text, open_photo(photo)
-    if to:
+    is_svg = to is not None and to.suffix.lower() == ".svg"
+    if to and not is_svg:
         check_image_name(to)
-    alignment = Reader(checkpoint).align(image, text)
-    if to:
+    places = None if boxes is None else box_files.read(boxes, Path(photo).name, image.size)
+    alignment = Reader(checkpoint).align(image, text, places)
+    if to and is_svg:
+        write_text(to, overlay_svg(image, alignment))
+    elif to:
         save_image(overlay_png(image, alignment), to)
     if as_json:
         print_json(answers.alignment(alignment, text, name=str(photo)).model_dump())
@@ -53,12 +66,12 @@ def align(
 def _print_alignment(alignment: Alignment) -> None:
     """Print one line for each fragment, one for the rest, then the total score."""
     from vsdemo.plots.alignment_overlay import sum_of
-    from vsdemo.plots.region_marks import decimals, phrase, rest_phrase
+    from vsdemo.plots.region_marks import absence, decimals, phrase, rest_phrase
 
     rows = []
     for m in alignment.content_fragments:
         fragment, region = alignment.fragments[m], alignment.best_region(m)
-        score, box = "", "not grounded"
+        score, box = "", absence(alignment, m)
         if region is not None:
             score = f"{alignment.scores[m][region]:.2f}"
             box = _box(alignment.boxes[region])

@@ -114,6 +114,39 @@ def image(
 
 
 @cli.command()
+def align(
+    checkpoint: Annotated[
+        Path | None,
+        typer.Argument(help="Checkpoint of a model that aligns; flickr8k/fragments by default."),
+    ] = None,
+    photos: Annotated[int, typer.Option(min=1, help="Photos of the gallery.")] = 1000,
+    rounds: Annotated[int, typer.Option(min=1, help="Photos to take the median over.")] = 10,
+    *,
+    as_json: Json = False,
+) -> None:
+    """Measure how long a first alignment of a photo takes, and until a gallery is ready.
+
+    The photos are generated, those of the alignments with 12 megapixels.
+    """
+    from vsdemo.cli.index import showing_progress
+    from vsdemo.search import align_bench
+
+    with showing_progress() as report:
+        result = align_bench.measure(checkpoint, photos, rounds, report)
+    if as_json:
+        print_json(result)
+        return
+    print(f"{result['checkpoint']}, {result['cores']} cores, {result['device']}")
+    rows = [
+        ("first alignment of a photo", f"{result['first_ms']:.0f} ms"),
+        ("the slowest", f"{result['first_ms_most']:.0f} ms"),
+        (f"gallery of {photos:,} photos ready", f"{result['gallery_seconds']:.0f} s"),
+        ("search for regions in it", f"{result['search_ms']:.0f} ms"),
+    ]
+    print_table(rows)
+
+
+@cli.command()
 def index(
     photos: Annotated[
         int, typer.Option(min=1, help="Generated photos of 12 megapixels, 2.5 MB each.")

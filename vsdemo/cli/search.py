@@ -28,7 +28,7 @@ from vsdemo.core.paths import short_name
 from vsdemo.data.catalog.filters import Orientation, PhotoFilter, PhotoOrder
 from vsdemo.search.stores.addresses import is_store
 from vsdemo.serving import running_app
-from vsdemo.serving.records import SearchAnswer
+from vsdemo.serving.records import ComposeAnswer, SearchAnswer
 
 if TYPE_CHECKING:
     from vsdemo.search.engine import Engine
@@ -312,6 +312,9 @@ def describe(  # noqa: PLR0913 (a command's parameters are its options)
         typer.Option("--text", help="Word or sentence to rank in place of others; repeat it."),
     ] = None,
     *,
+    compose: Annotated[
+        bool, typer.Option("--compose", help="Write new sentences, beside those that exist.")
+    ] = False,
     as_json: Json = False,
 ) -> None:
     """Find the sentences that describe a photo.
@@ -328,6 +331,15 @@ def describe(  # noqa: PLR0913 (a command's parameters are its options)
         raise UserError("--split needs --gallery.")
     count, image = check_k(k), open_photo(photo)
     reader = Reader(checkpoint) if gallery is None else load_engine(checkpoint, gallery, split)
+    if compose:
+        if texts:
+            raise UserError("--compose writes its own sentences; leave --text out.")
+        composed = answers.compose(reader, image, count, name=str(photo))
+        if as_json:
+            print_json(composed.model_dump())
+        else:
+            _print_composed(composed)
+        return
     answer = answers.describe(reader, image, count, name=str(photo), texts=texts or ())
     if as_json:
         print_json(answer.model_dump())
@@ -335,6 +347,20 @@ def describe(  # noqa: PLR0913 (a command's parameters are its options)
         if answer.likely is not None:
             print(likely_text(answer.likely))
         print_hits(answer)
+
+
+def _print_composed(answer: ComposeAnswer) -> None:
+    """Print each sentence with its phrases and their regions, then the sentences that exist."""
+    for sentence in answer.composed:
+        print(f"{sentence.sentence}  (score {sentence.score:.2f})")
+        rows = []
+        for phrase in sentence.phrases:
+            box = " ".join(f"{edge:.2f}" for edge in phrase.box or ())
+            rows.append(("", phrase.phrase, f"{phrase.score:.2f}", box or "not in the picture"))
+        print_table(rows)
+    print("Retrieved:")
+    for hit in answer.retrieved:
+        print(f"{hit.sentence}  (score {hit.score:.2f})")
 
 
 def similar(

@@ -27,12 +27,28 @@ class Fragment:
 
 
 @dataclass(frozen=True)
+class Link:
+    """What a sentence says of two things, such as "jumps over".
+
+    Args:
+        words: Indices of the words that say it.
+        subject: Index of the noun or pronoun that names the first thing.
+        object: Index of the one that names the second thing.
+    """
+
+    words: tuple[int, ...]
+    subject: int
+    object: int
+
+
+@dataclass(frozen=True)
 class Alignment:
     """The scores of a sentence's M fragments with a photo's K regions.
 
     Function words such as "the" and "of" are not aligned with any region, and neither are fragments
     that only attach one to its head, nor the sentence as a whole. Their parts still count towards
-    the total, and so do those of words that the model does not know.
+    the total, and so do those of words that the model does not know. A pronoun is aligned with the
+    region of what it stands for.
 
     Args:
         words: The words of the sentence, which the fragments index.
@@ -45,6 +61,9 @@ class Alignment:
         parts: `(M,)`, what each fragment adds to the total; negative for what the sentence denies.
         total: The score of the sentence with the photo.
         unknown: Indices of the words that the model does not know.
+        limit: Score above which a region shows what a fragment names.
+        links: What the sentence says of pairs of things.
+        referents: Pairs of indices: a pronoun, and the noun that it stands for.
     """
 
     words: tuple[str, ...]
@@ -55,6 +74,9 @@ class Alignment:
     parts: tuple[float, ...]
     total: float
     unknown: tuple[int, ...] = ()
+    limit: float = 0.0
+    links: tuple[Link, ...] = ()
+    referents: tuple[tuple[int, int], ...] = ()
 
     @cached_property
     def function_words(self) -> frozenset[int]:
@@ -90,20 +112,45 @@ class Alignment:
     def best_region(self, fragment: int) -> int | None:
         """Return the region with the highest score of a fragment.
 
-        None if no score is above NEGLIGIBLE times the highest of the sentence, for the
-        `rest_fragments`, and for those of function words and words that the model does not know.
+        None if the photo does not show what it names, as no score is above the limit and NEGLIGIBLE
+        times the highest of the sentence; also for the `rest_fragments`, and for fragments of
+        function words and words that the model does not know.
         """
         words = self.fragments[fragment].words
         if fragment in self.rest_fragments or self._silent_words.issuperset(words):
             return None
+        if (referent := self.referent(fragment)) is not None:
+            return self.best_region(referent)
         row = self.scores[fragment]
         region = max(range(len(row)), key=row.__getitem__)
-        return region if row[region] > NEGLIGIBLE * max(0.0, self._highest) else None
+        return region if row[region] > max(self.limit, NEGLIGIBLE * self._highest) else None
+
+    def referent(self, fragment: int) -> int | None:
+        """Return the fragment of what a pronoun stands for; None for other fragments."""
+        words = {*self.fragments[fragment].words}
+        noun = dict(self.referents).get(words.pop()) if len(words) == 1 else None
+        own = (m for m in self.content_fragments if noun in self.fragments[m].words)
+        return max(own, key=lambda m: max(self.scores[m]), default=None)
+
+    def region_of_word(self, word: int) -> int | None:
+        """Return the region of a word, that of its `fragment_of_word`."""
+        fragment = self.fragment_of_word(word)
+        return None if fragment is None else self.best_region(fragment)
+
+    @cached_property
+    def visible_links(self) -> list[tuple[Link, int, int]]:
+        """The links of things in different regions, with the regions of subject and object."""
+        result = []
+        for link in self.links:
+            one, other = self.region_of_word(link.subject), self.region_of_word(link.object)
+            if one is not None and other is not None and one != other:
+                result.append((link, one, other))
+        return result
 
     @cached_property
     def _highest(self) -> float:
-        """The highest score of all."""
-        return max(map(max, self.scores))
+        """The highest score of all that is not negative."""
+        return max(0.0, *map(max, self.scores))
 
     def fragments_of(self, region: int) -> list[int]:
         """Return the fragments whose best region this is."""

@@ -251,7 +251,8 @@ class Config(BaseModel):
     """The settings that every model has; a model's own configuration adds its fields.
 
     Defaults are those of Vendrov 2016, section 4.4, where the paper states one. `needs` repeats
-    that of the text encoder, because sentences are parsed before the encoder is built.
+    that of the text encoder, because sentences are parsed before the encoder is built. With
+    `four_bits`, checkpoints have matrices with 4 bits a number instead of 16.
     """
 
     model_config = ConfigDict(
@@ -259,6 +260,7 @@ class Config(BaseModel):
     )
 
     needs: ClassVar[frozenset[str]] = frozenset({"words"})
+    four_bits: ClassVar[bool] = False
 
     material: PhotoMaterial = "photos"
     backbone: Backbone = "torchvision/densenet169"

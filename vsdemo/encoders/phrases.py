@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import torch
+import torch.nn.functional as F
 from torch import Tensor, nn
 from torch.nn.utils.rnn import pad_sequence
 
@@ -14,7 +15,6 @@ from vsdemo.core.embeddings import Embeddings
 from vsdemo.core.sentences import Sentence, Tree
 from vsdemo.data.text.noun_phrases import noun_phrases
 from vsdemo.data.text.vocab import PAD, Vocab
-from vsdemo.encoders.heads import Head
 from vsdemo.encoders.recurrent import initialise, run
 from vsdemo.encoders.words import WordEncoder
 
@@ -47,31 +47,39 @@ class PhraseGRU(WordEncoder):
     """The phrases of a sentence by a bidirectional GRU over all of its words: (N, M, D).
 
         h_1 ... h_T = GRU(x_1 ... x_T), both directions
-        s_m = head(W mean_t h_t + b),  over the words t of phrase m
+        s_m = [u / |u|, c]       u = W mean_t h_t + b,  over the words t of phrase m
 
-    The first phrase is the whole sentence. Then follow, from left to right, noun phrases and the
-    other words that are no function words, such as verbs.
+    The first phrase is the whole sentence, whose s counts as often as there are other phrases. Then
+    follow, from left to right, noun phrases and the other words that are no function words, such as
+    verbs.
 
     Args:
         vocab: The known words.
         word_dim: Length of a word vector.
-        units: Length of a state of both directions together, an even number.
+        units: Length of a state of each direction.
         dim: Length D of an embedding.
+        certainty: The number c, see `vsdemo.encoders.regions.PlacedRegions`.
         dropout: Share of word vectors and of mean states set to 0.
     """
 
     needs = frozenset({"dep_tree"})
 
     def __init__(
-        self, vocab: Vocab, *, word_dim: int, units: int, dim: int, dropout: float = 0.0
+        self,
+        vocab: Vocab,
+        *,
+        word_dim: int,
+        units: int,
+        dim: int,
+        certainty: float,
+        dropout: float = 0.0,
     ) -> None:
         super().__init__(vocab, word_dim)
-        self.dim = dim
-        self.gru = nn.GRU(word_dim, units // 2, batch_first=True, bidirectional=True)
+        self.dim, self.certainty = dim, certainty
+        self.gru = nn.GRU(word_dim, units, batch_first=True, bidirectional=True)
         initialise(self.gru)
-        self.out = nn.Linear(units, dim)
+        self.out = nn.Linear(2 * units, dim - 1)
         self.dropout = nn.Dropout(dropout)
-        self.head = Head()
 
     def fragments(self, sentence: Sentence) -> tuple[Fragment, ...]:
         """Return the phrases of a sentence in the order of their embeddings.
@@ -102,14 +110,16 @@ class PhraseGRU(WordEncoder):
         """Embed a batch of B sentences: (B, M, D) with a mask (B, M)."""
         lengths = batch.spans[:, 0, 1].cpu()  # of whole sentences
         words = self.dropout(self.table(batch.ids))  # (B, T, word_dim)
-        states, _ = run(self.gru, words, lengths)  # (B, T, units)
+        states, _ = run(self.gru, words, lengths)  # (B, T, 2 units)
         starts, stops = batch.spans.unbind(-1)  # (B, M)
         step = torch.arange(states.shape[1], device=states.device)
         inside = (starts[..., None] <= step) & (step < stops[..., None])  # (B, M, T)
         mask = stops > starts
         shares = inside / (stops - starts).clamp(min=1)[..., None]  # (B, M, T)
-        means = self.dropout(shares.to(states) @ states)  # (B, M, units)
-        x = self.head(self.out(means)).float() * mask[..., None]  # (B, M, D)
+        means = self.dropout(shares.to(states) @ states)  # (B, M, 2 units)
+        unit = F.normalize(self.out(means).float(), dim=-1)
+        x = F.pad(unit, (0, 1), value=self.certainty) * mask[..., None]  # (B, M, D)
+        x[:, 0] *= (mask.sum(1, keepdim=True) - 1).clamp(min=1)
         return Embeddings(x, mask)
 
 

@@ -1,15 +1,21 @@
-"""Image encoders over regions: one linear layer for each region, or for their mean."""
+"""Image encoders over regions: one vector for each region, or for their mean."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
+import torch
+import torch.nn.functional as F
 from torch import Tensor, nn
 
 from vsdemo.core.embeddings import Embeddings
 from vsdemo.encoders import Encoder
 from vsdemo.encoders.image import LinearImage, stack
 from vsdemo.encoders.standardize import standardization
+from vsdemo.vision.regions import PLACE
+
+COMPRESSION = 400.0  # of features of length 1, before their logarithm
+PLACE_UNITS = 64  # of the hidden layer that reads where a region is
 
 
 class RegionImage(Encoder):
@@ -61,6 +67,43 @@ class RegionImage(Encoder):
         return Embeddings(x, mask)
 
 
+class PlacedRegions(RegionImage):
+    """Regions with what is known about their boxes: (N, K, F) -> (N, K, D).
+
+        v = [u / |u|, log p]     u = W_m log(1 + 400 x) + M(b)
+
+    of the features x of each region, its box b, and how certain it is that people speak of it, p;
+    M is a network with one hidden layer. The last `PLACE` numbers of a region are b and log p.
+
+    Args:
+        features: Length F of a region's vector.
+        dim: Length D of the embeddings.
+        dropout: Share of the features set to 0.
+    """
+
+    def __init__(self, features: int, dim: int, *, dropout: float = 0.0) -> None:
+        super().__init__(features - PLACE, dim - 1, dropout=dropout, standardize=True)
+        self.dim = dim
+        self.place = nn.Sequential(
+            nn.Linear(PLACE - 1, PLACE_UNITS), nn.ReLU(), nn.Linear(PLACE_UNITS, dim - 1)
+        )
+
+    def observe(self, batch: Tensor) -> None:
+        """Take mean and variance of the regions of a whole batch (B, K, F)."""
+        regions, mask = _regions(batch)
+        self.standardize.observe(_compress(regions[mask][:, :-PLACE]))
+
+    def forward(self, batch: Tensor) -> Embeddings:
+        """Embed a batch (B, K, F): (B, K, D) with a mask (B, K)."""
+        regions, mask = _regions(batch)
+        features, box, certain = regions[mask].split([regions.shape[-1] - PLACE, PLACE - 1, 1], -1)
+        features = self.dropout(self.standardize(_compress(features)))  # (R, F)
+        v = F.normalize((self.linear(features) + self.place(2 * box - 1)).float(), dim=-1)
+        x = regions.new_zeros(*mask.shape, self.dim)
+        x[mask] = torch.cat([v, certain.float()], -1).to(x.dtype)
+        return Embeddings(x, mask)
+
+
 class RegionMean(LinearImage):
     """`LinearImage` over the mean of the regions: (N, K, F) -> (N, D).
 
@@ -83,6 +126,11 @@ def _regions(batch: Tensor) -> tuple[Tensor, Tensor]:
     """Return features (B, K, F) and which of the regions exist, (B, K)."""
     regions = batch if batch.dim() == 3 else batch[:, None]
     return regions, (regions != 0).any(-1)
+
+
+def _compress(features: Tensor) -> Tensor:
+    """Make features above 0 more alike, as few of them are much larger than the others."""
+    return torch.log1p(COMPRESSION * features)
 
 
 def _means(batch: Tensor) -> Tensor:

@@ -197,7 +197,7 @@ def _features(spec: Spec) -> str:
 
 def _precision(spec: Spec) -> str:
     """Return the paragraph on how weights are stored."""
-    precision = "with 4 bits a number" if spec.has_tuned_network else "in half precision"
+    precision = "with 4 bits a number" if spec.has_four_bits else "in half precision"
     return f"Matrices are stored {precision}, and the metrics are measured with these."
 
 

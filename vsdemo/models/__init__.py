@@ -28,6 +28,7 @@ MODELS: dict[str, str] = {  # name -> "module:attribute"
     "dt_lstm": "vsdemo.models.dufour2015:DT_LSTM",
     "kcca": "vsdemo.models.kcca:KCCA",
     "fragments": "vsdemo.models.karpathy2014:FRAGMENTS",
+    "fragments_photos": "vsdemo.models.fragments_photos:FRAGMENTS_PHOTOS",
     "devise": "vsdemo.models.frome2013:DEVISE",
     "char_gru": "vsdemo.models.merckx2019:CHAR_GRU",
     "vse": "vsdemo.models.vse:VSE",

@@ -36,7 +36,7 @@ from vsdemo.data.downloads.hub import CONFIG, WEIGHTS
 from vsdemo.data.text.near_words import WordList
 from vsdemo.data.text.vocab import Vocab
 from vsdemo.encoders.several import MeanEncoder
-from vsdemo.models import migrations
+from vsdemo.models import captioner, migrations
 from vsdemo.models.dual_encoder import DualEncoder
 from vsdemo.models.limits import NO_LIMITS, Limits
 from vsdemo.vision.backbones import TUNED
@@ -46,9 +46,9 @@ from vsdemo.vision.features import FeatureCache
 FORMAT = 1  # of the folder; config.json has a version of its own
 SNAPSHOT = "snapshot-"
 TRAINING_WORDS, METRICS, LIMITS = "words.json", "metrics.json", "limits.json"
-CONCEPTS, TEMPERATURE = "concepts.json", "temperature.json"
+CONCEPTS, TEMPERATURE, PRESENCE = "concepts.json", "temperature.json", "presence.json"
 # Optional files that answers depend on.
-EXTRAS = (TRAINING_WORDS, LIMITS, CONCEPTS, TEMPERATURE, DIFFERENCE)
+EXTRAS = (TRAINING_WORDS, LIMITS, CONCEPTS, TEMPERATURE, PRESENCE, DIFFERENCE)
 LAYOUT = (CONFIG, WEIGHTS)  # open_clip's files, in a checkpoint that open_clip can load
 FILES = (  # patterns of the names of all files
     "config.json",
@@ -57,6 +57,7 @@ FILES = (  # patterns of the names of all files
     *LAYOUT,
     *EXTRAS,
     "matching.json",
+    "captioner.safetensors",
     "hierarchy-*.safetensors",
     METRICS,
     "events.jsonl",
@@ -118,6 +119,11 @@ class Spec:
     def has_tuned_network(self) -> bool:
         """Whether the end of the image network was trained with this model or with another one."""
         return self.network.startswith(TUNED)
+
+    @property
+    def has_four_bits(self) -> bool:
+        """Whether the matrices of a checkpoint have 4 bits a number."""
+        return self.has_tuned_network or self.config.four_bits
 
     @property
     def network(self) -> str:
@@ -217,8 +223,8 @@ def save(
 ) -> None:
     """Write configuration, vocabulary and weights.
 
-    Matrices are in half precision; those of a model over a tuned image network, whose vectors are
-    twice as long, in 4 bits.
+    Matrices are in half precision; in 4 bits if the configuration says so, or if the image network
+    is tuned, as its vectors are twice as long.
 
     Args:
         folder: Folder of the checkpoint.
@@ -233,8 +239,8 @@ def save(
         words = vocab.to_json()
     else:
         words = [None if member is None else member.to_json() for member in vocab]
-    is_tuned = difference is not None or spec.has_tuned_network
-    shards = _shards(four_bits.encode(state) if is_tuned else tensors.to_half(state))
+    has_four_bits = difference is not None or spec.has_four_bits
+    shards = _shards(four_bits.encode(state) if has_four_bits else tensors.to_half(state))
     if len(shards) == 1:
         names = ["model.safetensors"]
     else:
@@ -253,6 +259,8 @@ def save(
             LIMITS,
             CONCEPTS,
             TEMPERATURE,
+            PRESENCE,
+            captioner.FILE,
             *(old for old in (DIFFERENCE, *_weights(folder)) if old not in weights),
         ],
     )
@@ -379,12 +387,15 @@ def load(folder: AnyPath) -> tuple[DualEncoder, Spec, Vocab]:
         model.limits = _limits(folder)
         model.concepts = _concepts(folder)
         model.temperature = _temperature(folder)
+        model.presence = _presence(folder)
     except DamagedFile:
         raise
     except DAMAGE as error:
         raise UserError(f"The checkpoint {folder} is damaged: {_shorten(error)}") from None
     text: Any = model.text
     text.training_words = training_words
+    if captioner.exists(folder):
+        model.attach(captioner.load(folder, content_hash(folder)).to(device()))
     return model.to(device()).eval(), spec, vocabs[0]
 
 
@@ -467,6 +478,21 @@ def _temperature(folder: Path) -> float | None:
     if not 0 < temperature < math.inf:
         raise ValueError("a temperature is above 0")
     return temperature
+
+
+def save_presence(folder: Path, limit: float) -> None:
+    """Store `DualEncoder.presence`; `save`, which writes other weights, removes it."""
+    text = json.dumps({"limit": limit}) + "\n"
+    checksums.write_files(folder, {PRESENCE: text.encode()})
+
+
+def _presence(folder: Path) -> float:
+    """Return what `save_presence` stored; 0 for models that were not calibrated."""
+    file = folder / PRESENCE
+    limit = float(json_files.load(file)["limit"]) if file.exists() else 0.0
+    if not math.isfinite(limit):
+        raise ValueError("the limit of presence is not finite")
+    return limit
 
 
 def _training_words(folder: Path) -> WordList | None:

@@ -116,7 +116,9 @@ class Contrast(Objective):
         scores = [score(texts, photos)]  # (C, P)
         if self.parts > 1:
             scores += self._cosines(*(score.angle_part(x) for x in (texts.x, photos.x)))
-        return torch.stack([_losses(self.scale * of_part, owner) for of_part in scores]).mean(0)
+        return torch.stack(
+            [caption_losses(self.scale * of_part, owner) for of_part in scores]
+        ).mean(0)
 
     def _cosines(self, texts: Tensor, photos: Tensor) -> Tensor:
         """Return the cosines of each part of texts (C, D) and photos (P, D), (parts, C, P)."""
@@ -142,7 +144,7 @@ class Contrast(Objective):
         return F.cross_entropy(logits, right) + F.cross_entropy(logits.T, right)
 
 
-def _losses(logits: Tensor, owner: Tensor) -> Tensor:
+def caption_losses(logits: Tensor, owner: Tensor) -> Tensor:
     """Return the losses of C captions among P photos, and of photos among captions, (2,).
 
     Args:

@@ -14,6 +14,7 @@ from vsdemo.core.progress import Progress
 from vsdemo.core.sentences import Sentence
 from vsdemo.data.text.sentences import add_trees
 from vsdemo.encoders import Encoder
+from vsdemo.models.captioner import Captioner
 from vsdemo.models.limits import NO_LIMITS, Limits
 from vsdemo.models.objectives import Objective
 from vsdemo.models.scores import Score
@@ -38,6 +39,8 @@ class DualEncoder(nn.Module):
         limits: For a score with an order, the limits of the order; see `vsdemo.search.calibration`.
         temperature: What scores are divided by before a softmax turns them into the probabilities
             of captions; None if it is unknown, see `vsdemo.evaluation.likely`.
+        presence: Score from which a region shows what a fragment names, for models that align them;
+            0 if it is unknown, see `vsdemo.evaluation.presence`.
         concepts: Concepts that it learned in addition to sentences, such as "a dog"; empty for most
             models.
         division: How the items of a call are embedded, by default all at once. Several processes
@@ -58,8 +61,19 @@ class DualEncoder(nn.Module):
         self.text, self.image, self.score, self.objective = text, image, score, objective
         self.limits: Limits = NO_LIMITS
         self.temperature: float | None = None
+        self.presence = 0.0
+        self._others: dict[str, Captioner] = {}  # torch registers no modules in a dict
         self.concepts: tuple[str, ...] = ()
         self.division: Division = undivided
+
+    @property
+    def captioner(self) -> Captioner | None:
+        """Writes sentences about photos; None for most models."""
+        return self._others.get("captioner")
+
+    def attach(self, captioner: Captioner) -> None:
+        """Set the captioner, whose weights do not become those of this model."""
+        self._others["captioner"] = captioner
 
     @property
     def device(self) -> torch.device:

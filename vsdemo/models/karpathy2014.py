@@ -18,23 +18,19 @@ from vsdemo.core.config import (
 )
 from vsdemo.data.text.vocab import Vocab
 from vsdemo.encoders.fragments import PARTS, Fragments
-from vsdemo.encoders.phrases import PhraseGRU
 from vsdemo.encoders.regions import RegionImage
 from vsdemo.models.dual_encoder import DualEncoder
 from vsdemo.models.model import Model
 from vsdemo.models.scores import fragment_alignment
 from vsdemo.vision.crops import REGIONS, VIEWS
 
-PHRASES = "phrases"
 RegionCrops = Annotated[
     str,
     OneOf((*REGIONS, *VIEWS)),
     Field(description="Regions of a photo, or views of the whole photo"),
 ]
 Parts = Annotated[
-    str,
-    OneOf((*PARTS, PHRASES)),
-    Field(description="Fragments of a sentence (sections 3.1 and 4.2), or its noun phrases"),
+    str, OneOf(PARTS), Field(description="Fragments of a sentence (sections 3.1 and 4.2)")
 ]
 SharedMatrix = Annotated[
     bool, Field(description="Use one matrix for all relations, as in the paper's code")
@@ -122,30 +118,18 @@ def build(config: FragmentsConfig, vocab: Vocab, features: int) -> DualEncoder:
     region only (Karpathy & Fei-Fei, "Deep visual-semantic alignments for generating image
     descriptions", CVPR 2015, Eq. 8), the ranking weighs mostly the hardest negative (VSE++), and
     the fragment alignment has a small weight; (7) `fragments/paper` uses word vectors pretrained on
-    captions (PPMI) instead of those of Huang 2012; (8) with `parts=phrases`, the fragments are the
-    whole sentence, its noun phrases and its other content words, and a GRU over the whole sentence
-    embeds them (`vsdemo.encoders.phrases`).
+    captions (PPMI) instead of those of Huang 2012.
 
     `features` is the length of a region's vector.
     """
-    text: Fragments | PhraseGRU
-    if config.parts == PHRASES:
-        text = PhraseGRU(
-            vocab,
-            word_dim=config.word_dim,
-            units=config.dim,
-            dim=config.dim,
-            dropout=config.dropout,
-        )
-    else:
-        text = Fragments(
-            vocab,
-            word_dim=config.word_dim,
-            dim=config.dim,
-            parts=config.parts,
-            shared=config.shared_matrix,
-            dropout=config.dropout,
-        )
+    text = Fragments(
+        vocab,
+        word_dim=config.word_dim,
+        dim=config.dim,
+        parts=config.parts,
+        shared=config.shared_matrix,
+        dropout=config.dropout,
+    )
     image = RegionImage(
         features, config.dim, dropout=config.dropout, standardize=config.standardize
     )
@@ -162,6 +146,7 @@ FRAGMENTS = Model(
         ),
     },
     build=build,
+    aligns=True,
     kind="parts of a sentence matched with parts of a photo",
     paper="Karpathy et al.",
     year=2014,

@@ -26,6 +26,7 @@ class Model:
         kind: What it does, in a few plain words for visitors; may be empty.
         paper: Its authors, such as "Vendrov et al."; may be empty.
         year: When the paper appeared; None if unknown.
+        aligns: Whether it aligns parts of sentences with regions of photos.
         is_trained_here: Whether `train` trains it; others come with the weights of their backbone.
         recipe: The command that makes the shipped weights of such a model.
     """
@@ -36,6 +37,7 @@ class Model:
     kind: str = ""
     paper: str = ""
     year: int | None = None
+    aligns: bool = False
     is_trained_here: bool = True
     recipe: str = "train"
 

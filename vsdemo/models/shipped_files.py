@@ -22,7 +22,7 @@ def lists() -> dict[Path, list[Path]]:
     """
     root = checkpoints_root()
     stanza = root / parser.FOLDER
-    folders = [*checkpoint.shipped(), root / "pocket", root / "easel"]
+    folders = [*checkpoint.shipped(), root / "pocket", root / "easel", root / "finder"]
     of_folders = {folder: files(folder) for folder in folders}
     return {packaged.FOLDER: packaged.files(), stanza: [stanza / "resources.json"]} | of_folders
 

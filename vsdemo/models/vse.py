@@ -129,5 +129,6 @@ VSE = Model(
     config=VseConfig,
     presets={"vse": VseConfig()},
     build=build,
+    aligns=True,
     kind="words of a sentence matched with regions of a photo; learned what is true of drawings",
 )

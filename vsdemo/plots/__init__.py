@@ -1,6 +1,7 @@
 """Figures of results: SVG as text, images, and data for plotly. No function needs a page."""
 
-from vsdemo.plots.alignment_overlay import boxes_svg, overlay_png
+from vsdemo.plots.alignment_overlay import boxes_svg
+from vsdemo.plots.alignment_page import overlay_png, overlay_svg
 from vsdemo.plots.bar_chart import bars_svg
 from vsdemo.plots.crops import crop, crops_png
 from vsdemo.plots.difference_profile import profile_svg
@@ -14,6 +15,7 @@ __all__ = [
     "crops_png",
     "lines_svg",
     "overlay_png",
+    "overlay_svg",
     "profile_svg",
     "tree_svg",
     "tree_text",

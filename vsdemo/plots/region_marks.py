@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from vsdemo.core.alignment import WHOLE, Alignment
+from vsdemo.core.alignment import WHOLE, Alignment, Link
 
 COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#F0E442")
 INKS = ("#ffffff", "#111111")
@@ -53,7 +53,7 @@ def _luminance(colour: str) -> float:
 def regions_of_words(alignment: Alignment) -> list[int | None]:
     """Return for each word the best region of its highest-scoring fragment.
 
-    The region is None if no fragment of the word is grounded, and for function words.
+    The region is None if no fragment of the word has one, and for function words.
     """
     fragments = map(alignment.fragment_of_word, range(len(alignment.words)))
     return [None if m is None else alignment.best_region(m) for m in fragments]
@@ -86,6 +86,17 @@ def phrase(alignment: Alignment, fragment: int) -> str:
     """Return the words of a fragment in the order of the sentence."""
     numbers = sorted(set(alignment.fragments[fragment].words))
     return " ".join(alignment.words[n] for n in numbers)
+
+
+def absence(alignment: Alignment, fragment: int) -> str:
+    """Return why a fragment has no region."""
+    words = {*alignment.fragments[fragment].words} - alignment.function_words
+    return "unknown word" if words <= {*alignment.unknown} else "not in the picture"
+
+
+def link_text(alignment: Alignment, link: Link) -> str:
+    """Return what relates two things, such as "jumps over"."""
+    return " ".join(alignment.words[n] for n in link.words)
 
 
 def decimals(values: Sequence[float]) -> int:

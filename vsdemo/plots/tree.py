@@ -144,7 +144,7 @@ class _TreeFigure:
         if i in self.function_words:
             return description
         mark = self.regions[i]
-        region = f"region {mark.number}" if mark else "not grounded"
+        region = f"region {mark.number}" if mark else "no region"
         return f"{description}; {region}"
 
     def _line(self, arc: Arc) -> str:

@@ -13,13 +13,14 @@ from vsdemo.core.errors import UserError
 from vsdemo.core.paths import AnyPath, to_path
 from vsdemo.core.sentences import Sentence
 from vsdemo.data import datasets
-from vsdemo.evaluation import matching
+from vsdemo.evaluation import matching, presence
 from vsdemo.evaluation.evaluate import load_photos
 from vsdemo.evaluation.likely import fit_temperature
 from vsdemo.evaluation.matching import MatchThreshold
 from vsdemo.models import checkpoint
 
 FILE = "matching.json"  # in the folder of a checkpoint
+DIGITS = 4
 VERSION = 1  # of the file; to be raised when match scores are computed differently
 
 
@@ -28,8 +29,8 @@ def calibrate(folder: AnyPath, split: str = "dev") -> MatchThreshold:
 
     The file is for galleries without captions, and for the same data set. For a model that reads
     characters, the words of the training captions are stored, too, because unknown words count,
-    unless its training has stored those that it learned. The temperature of its scores is stored in
-    a file of its own.
+    unless its training has stored those that it learned. The temperature of its scores, and the
+    score from which a region shows a phrase, are stored in files of their own.
 
     Raises:
         UserError: The checkpoint is damaged or without photos, or the data set is missing or has no
@@ -50,6 +51,9 @@ def calibrate(folder: AnyPath, split: str = "dev") -> MatchThreshold:
     captions = model.encode_text([Sentence(text) for text in data.split.captions])
     temperature = fit_temperature(model.score(captions, photos), torch.tensor(data.split.photo_of))
     checkpoint.save_temperature(folder, temperature)
+    if model.score.can_align:
+        limit = presence.measure(model, data.split, photos).limit()
+        checkpoint.save_presence(folder, round(limit, DIGITS))
     result = matching.calibrate(
         model,
         data.split,

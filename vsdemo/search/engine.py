@@ -15,7 +15,7 @@ from PIL import Image
 from torch import Tensor
 
 from vsdemo.core import locks
-from vsdemo.core.alignment import Alignment
+from vsdemo.core.alignment import Alignment, Link
 from vsdemo.core.batching import DynamicBatches
 from vsdemo.core.caption_set import CaptionSet
 from vsdemo.core.device import device
@@ -32,11 +32,13 @@ from vsdemo.data.catalog.filters import PhotoOrder
 from vsdemo.data.catalog.look import FLAT
 from vsdemo.data.catalog.table import PhotoTable
 from vsdemo.data.text.near_words import WordList
+from vsdemo.data.text.noun_phrases import antecedents, noun_phrases, relations
 from vsdemo.data.text.sentences import DEP_TREE, add_trees, parser_version
 from vsdemo.evaluation import matching
 from vsdemo.evaluation.likely import likely_statements
 from vsdemo.evaluation.matching import MatchThreshold
 from vsdemo.models import checkpoint
+from vsdemo.models.composition import Composed, compose
 from vsdemo.search import calibration, ranking, stored_embeddings
 from vsdemo.search.description import Description
 from vsdemo.search.duplicates import group_duplicates
@@ -260,6 +262,19 @@ class Reader:
         except KeyError:
             return None
 
+    def compose(self, photo: Image.Image, k: int = 3) -> list[tuple[Composed, Alignment]]:
+        """Compose sentences about a photo, at most k, and align them with its regions.
+
+        Raises:
+            UserError: The model has no captioner.
+        """
+        count = check_k(k)
+        self.check_can_align()
+        features, boxes = self._features.encode_regions(photo)
+        regions = self.model.encode_image(features[None])
+        (composed,) = compose(self.model, regions)
+        return [(own, self._align(own.text, regions, boxes)) for own in composed[:count]]
+
     def rank_sentences(self, photo: Image.Image, texts: Sequence[str], k: int = 10) -> list[Hit]:
         """Return the k typed sentences that describe a photo best.
 
@@ -308,14 +323,19 @@ class Reader:
                 "fragments."
             )
 
-    def align(self, photo: Image.Image, text: str) -> Alignment:
+    def align(self, photo: Image.Image, text: str, boxes: Tensor | None = None) -> Alignment:
         """Return the scores of the parts of a typed sentence with the regions of a photo.
+
+        Args:
+            photo: The photo.
+            text: The sentence.
+            boxes: (K, 4), to be regions instead of those that the model looks at.
 
         Raises:
             UserError: As `check_can_align` and `encode`.
         """
         self.check_can_align()
-        features, boxes = self._features.encode_regions(photo)
+        features, boxes = self._features.encode_regions(photo, boxes)
         return self._align(text, self.model.encode_image(features[None]), boxes)
 
     def _align(self, text: str, photo: Embeddings, boxes: Tensor) -> Alignment:
@@ -338,6 +358,8 @@ class Reader:
         scores = score.align(query, photo)[0, 0]  # (M, K)
         parts = score.part_scores(scores[:, None], query.x[0, :, None], photo)[:, 0]  # (M,)
         parts = score.mean_part(parts, query.mask.sum())
+        phrases = noun_phrases(tree)
+        heads = [phrase.head for phrase in phrases]
         return Alignment(
             words=tree.words,
             tree=tree,
@@ -347,6 +369,15 @@ class Reader:
             parts=tuple(parts.tolist()),
             total=float(self.score.pairs(query, photo)),
             unknown=tuple(i for i, word in enumerate(tree.words) if word.lower() in unknown),
+            limit=self.model.presence,
+            links=tuple(
+                Link(relation.words, heads[relation.subject], heads[relation.object])
+                for relation in relations(tree, phrases)
+            ),
+            referents=tuple(
+                (heads[pronoun], heads[noun])
+                for pronoun, noun in antecedents(tree, phrases).items()
+            ),
         )
 
 

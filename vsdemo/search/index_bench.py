@@ -103,15 +103,19 @@ def draw_pictures() -> Sequence[Path]:
 
 
 def write_large(
-    folder: Path, pictures: Sequence[Path], count: int, progress: StageProgress
+    folder: Path,
+    pictures: Sequence[Path],
+    count: int,
+    progress: StageProgress,
+    size: tuple[int, int] = SIZE,
 ) -> None:
-    """Write JPEGs of 12 megapixels, no two of which are the same file."""
+    """Write JPEGs of a width and height in pixels, no two of which are the same file."""
     folder.mkdir()
-    noise = Image.effect_noise((SIZE[0] // 2, SIZE[1] // 2), 40).resize(SIZE).convert("RGB")
+    noise = Image.effect_noise((size[0] // 2, size[1] // 2), 40).resize(size).convert("RGB")
     encoded = []
     for picture in pictures:
         photo = Image.blend(
-            open_photo(picture).resize(SIZE, Image.Resampling.BICUBIC), noise, NOISE
+            open_photo(picture).resize(size, Image.Resampling.BICUBIC), noise, NOISE
         )
         photo.save(file := folder / "new.jpg", quality=QUALITY)
         encoded.append(file.read_bytes())

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, Literal
@@ -21,6 +21,7 @@ from vsdemo.data.text import parser as parsers
 from vsdemo.hierarchy import walks
 from vsdemo.hierarchy.order import Hierarchy, Node, Step
 from vsdemo.models import checkpoint, licences
+from vsdemo.plots.region_marks import phrase
 from vsdemo.search import hierarchies
 from vsdemo.search.engine import Engine, Reader, check_k
 from vsdemo.search.query import Query, make_query
@@ -29,6 +30,9 @@ from vsdemo.search.stores import opening
 from vsdemo.search.stores.store import check_model, search_store
 from vsdemo.serving.records import (
     AlignAnswer,
+    ComposeAnswer,
+    ComposedPhrase,
+    ComposedSentence,
     DescribeAnswer,
     EmbedAnswer,
     GalleryRecord,
@@ -149,6 +153,41 @@ def describe(
         unit=reader.score.unit,
         hits=_sentence_hits(hits),
     )
+
+
+def compose(reader: Reader, photo: Image.Image, k: int = 3, *, name: str = "") -> ComposeAnswer:
+    """Return up to k sentences that a model composes about a photo, beside those that it finds.
+
+    Raises:
+        UserError: k is out of range, the image network is missing, or the model has no captioner.
+    """
+    count = check_k(k)
+    composed = reader.compose(photo, count)
+    return ComposeAnswer(
+        photo=name,
+        unit=reader.score.unit,
+        composed=[
+            ComposedSentence(
+                rank=rank,
+                sentence=sentence.text,
+                likelihood=sentence.likelihood,
+                score=sentence.score,
+                phrases=list(_composed_phrases(alignment)),
+            )
+            for rank, (sentence, alignment) in enumerate(composed, start=1)
+        ],
+        retrieved=_sentence_hits(reader.describe(photo, count).hits),
+    )
+
+
+def _composed_phrases(alignment: Alignment) -> Iterator[ComposedPhrase]:
+    for m in alignment.content_fragments:
+        region = alignment.best_region(m)
+        yield ComposedPhrase(
+            phrase=phrase(alignment, m),
+            box=None if region is None else alignment.boxes[region],
+            score=max(alignment.scores[m]),
+        )
 
 
 def similar_photos(

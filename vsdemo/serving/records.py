@@ -90,8 +90,20 @@ class SimilarSentences(Record):
 class Part(Record):
     """A part of a sentence that can be aligned with a region."""
 
-    relation: str = Field(description="Label of a dependency, or `word` or `bigram`")
-    words: tuple[int, int] = Field(description="Indices of the head and the dependent")
+    relation: str = Field(
+        description="Label of a dependency, or `phrase`, `word`, `bigram` or `sentence`"
+    )
+    words: list[int] = Field(
+        description="Indices of its words; those of a dependency are its head and its dependent"
+    )
+
+
+class LinkRecord(Record):
+    """What a sentence says of two things, such as "jumps over"."""
+
+    words: list[int] = Field(description="Indices of the words that say it")
+    subject: int = Field(description="Index of the noun or pronoun that names the first thing")
+    object: int = Field(description="Index of the one that names the second thing")
 
 
 class TreeRecord(Record):
@@ -118,8 +130,45 @@ class AlignAnswer(Record):
     parts: list[float] = Field(description="Each fragment's share of the total")
     total: float = Field(description="The score of the sentence with the photo")
     unknown: list[int] = Field(description="Indices of the words that the model does not know")
+    limit: float = Field(description="Score above which a region shows what a fragment names")
+    links: list[LinkRecord] = Field(description="What the sentence says of pairs of things")
+    referents: list[tuple[int, int]] = Field(
+        description="Indices of pronouns, and of the nouns that they stand for"
+    )
     function_words: list[int] = Field(description="Indices of the function words")
-    regions: list[int | None] = Field(description="The best region of each fragment")
+    regions: list[int | None] = Field(
+        description="The best region of each fragment; null if the picture does not show it"
+    )
+
+
+class ComposedPhrase(Record):
+    """A phrase of a composed sentence."""
+
+    phrase: str
+    box: tuple[float, float, float, float] | None = Field(
+        description="(x0, y0, x1, y1) of its region, as fractions of width and height; null if no "
+        "region shows it"
+    )
+    score: float = Field(description="Its score with the best region")
+
+
+class ComposedSentence(Record):
+    """A sentence that a model composed about a photo."""
+
+    rank: int
+    sentence: str
+    likelihood: float = Field(description="Mean logarithm of the probability of a word")
+    score: float = Field(description="The score of the sentence with the photo")
+    phrases: list[ComposedPhrase]
+
+
+class ComposeAnswer(Record):
+    """Sentences that a model composed about a photo, and those that it found."""
+
+    photo: str
+    unit: str = Field(description="Unit of the scores")
+    composed: list[ComposedSentence]
+    retrieved: list[SentenceHit]
 
 
 class Word(Record):

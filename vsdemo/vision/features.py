@@ -420,11 +420,27 @@ class FeatureCache:
         """
         return torch.cat([values[FEATURES] for values in self._encode(photos)])
 
-    def encode_regions(self, photo: Image.Image) -> tuple[Tensor, Tensor]:
+    def encode_regions(
+        self, photo: Image.Image, boxes: Tensor | None = None
+    ) -> tuple[Tensor, Tensor]:
         """Compute the vectors of a photo's regions, (K, D), and their boxes, (K, 4).
 
         For views, it is the vector of the photo, (D,), and the whole frame, (1, 4).
+
+        Args:
+            photo: The photo.
+            boxes: (K - 1, 4), to be described with the frame instead of the photo's own regions.
+
+        Raises:
+            UserError: `boxes` are given, but these features are not those of regions.
         """
+        if boxes is not None:
+            if self.has_views:
+                raise UserError("This model looks at whole photos and reads no boxes.")
+            network = load_backbone(self.weights)
+            every = torch.cat([boxes, torch.tensor([regions.FRAME])])
+            views = network.views(photo, self.crops)
+            return encode_views(self.weights, VECTOR, views[None], every[None])[0], every
         values = next(self._encode([photo]))
         boxes = values.get(BOXES, torch.tensor([[regions.FRAME]]))
         return values[FEATURES][0], boxes[0]

@@ -24,6 +24,9 @@ SHAPES = (
 CELLS = 12  # of the grid, in each direction
 CELL = 0.16  # width and height of a cell
 LEAST = 1e-4  # width and height of a box
+# Numbers of a region's vector that say where it is, the last ones: its box, and the logarithm of
+# how certain it is that people speak of what it shows.
+PLACE = 5
 
 
 def windows() -> Tensor:
@@ -148,6 +151,13 @@ def point(heat: Tensor) -> Tensor:
     x = (best * centres).sum((-2, -1)) / count
     y = (best * centres[:, None]).sum((-2, -1)) / count
     return torch.stack([x, y], -1)
+
+
+def around(boxes: Tensor) -> Tensor:
+    """Return the box around several: (..., B, 4) -> (..., 4). Boxes of zeros are missing ones."""
+    missing = (boxes == 0).all(-1, keepdim=True)
+    low = boxes[..., :2].masked_fill(missing, torch.inf).amin(-2)
+    return torch.cat([low, boxes[..., 2:].amax(-2)], -1)
 
 
 def overlap(a: Tensor, b: Tensor) -> Tensor:

@@ -14,6 +14,7 @@ from vsdemo.core.errors import UserError
 from vsdemo.core.sentences import Tree
 from vsdemo.data import storybook
 from vsdemo.evaluation.phrases import match_words, phrases
+from vsdemo.evaluation.presence import NamedThings, Presence
 from vsdemo.evaluation.task import PhotoData
 from vsdemo.evaluation.tasks import alignment
 from vsdemo.evaluation.tasks.alignment import matching_fragments, region_scores
@@ -47,6 +48,7 @@ def parts_model(fragments, vectors) -> SimpleNamespace:
 
     return SimpleNamespace(
         device="cpu",
+        presence=0.0,
         score=Parts(),
         text=SimpleNamespace(needs=frozenset({"words"}), fragments=fragments),
         encode_text=encode_text,
@@ -132,6 +134,17 @@ def test_a_model_that_knows_the_regions_is_always_right(drawn):
     for kind, metrics in result["types"].items():
         assert (metrics["pointing"], metrics["iou50"]) == (100, 100)
         assert metrics["n"] == sum(kind in phrase.types for phrase in phrases(split))
+
+
+def test_phrases_above_the_limit_are_in_the_picture(drawn, monkeypatch):
+    split, boxes = drawn
+    things = NamedThings(*torch.zeros(4, 4, dtype=torch.long))
+    found = Presence(things, torch.tensor([0.6, 0.4, 0.7, 0.2]), torch.tensor([0.1, 0.5, 0.2, 0.4]))
+    monkeypatch.setattr(alignment.presence, "measure", lambda *_: found)
+    model = oracle(split)
+    model.presence = 0.3
+    result = alignment.Alignment().evaluate(model, PhotoData(split, unit(boxes), boxes))
+    assert result["presence"] == {"kept": 75, "absent": 50}
 
 
 def test_a_model_that_only_uses_the_frame_equals_that_baseline(drawn):

@@ -90,7 +90,8 @@ def test_of_boxes_that_overlap_the_most_certain_is_kept():
     far = first + 6
     logits[0, far] = 1.0
     (best,) = best_boxes(Proposed(logits, boxes), 2)
-    torch.testing.assert_close(best, boxes[0, [first, far]].clamp(0, 1))
+    torch.testing.assert_close(best.boxes, boxes[0, [first, far]].clamp(0, 1))
+    torch.testing.assert_close(best.certain.exp(), torch.tensor([3.0, 1.0]).sigmoid())
 
 
 def test_boxes_and_vectors_come_from_one_pass(finder, photos):
@@ -102,10 +103,13 @@ def test_boxes_and_vectors_come_from_one_pass(finder, photos):
     handle.remove()
     assert passes == [1]
     assert boxes.shape == (2, MOST_FOUND, 4)
-    assert vectors.shape == (2, MOST_FOUND, LAST)
+    assert vectors.shape == (2, MOST_FOUND, LAST + regions.PLACE)
     assert boxes[:, -1].tolist() == [list(regions.FRAME)] * 2
     described = network.encode_regions(views, boxes)
-    torch.testing.assert_close(vectors, described, atol=2e-3, rtol=0)
+    torch.testing.assert_close(vectors[..., :-1], described[..., :-1], atol=2e-3, rtol=0)
+    torch.testing.assert_close(vectors[..., LAST:-1], boxes)
+    assert (vectors[:, :-1, -1] <= 0).all()  # logarithms of how certain they are
+    assert vectors[:, -1, -1].tolist() == described[0, :2, -1].tolist() == [0, 0]
 
 
 def test_features_of_photos_are_cached_with_their_boxes(finder, photos, tmp_path):

@@ -65,10 +65,7 @@ def _inside(points: Tensor, gold: Tensor) -> Tensor:
 
 def _overlaps(boxes: Tensor, gold: Tensor) -> Tensor:
     """Return whether boxes (Q, N, 4) overlap enough with the box around all boxes: (Q, N)."""
-    padding = (gold == 0).all(-1, keepdim=True)
-    low = gold[..., :2].masked_fill(padding, torch.inf).amin(1)
-    around = torch.cat([low, gold[..., 2:].amax(1)], -1)
-    return regions.overlap(boxes, around[:, None]) >= LEAST_IOU
+    return regions.overlap(boxes, regions.around(gold)[:, None]) >= LEAST_IOU
 
 
 def _mean(right: Tensor, counted: Tensor) -> Tensor:

@@ -272,7 +272,12 @@ class Page:
         for path in sorted(self.root.glob("*/*/config.json")):
             licence = licences.of(checkpoint.read_spec(path.parent))
             weights.setdefault(licence, []).append(f"`{self._key(path.parent)}`")
-        others = {"pocket": licences.POCKET, "easel": licences.EASEL, "stanza-en": licences.PARSER}
+        others = {
+            "pocket": licences.POCKET,
+            "easel": licences.EASEL,
+            "finder": licences.FINDER,
+            "stanza-en": licences.PARSER,
+        }
         for name, licence in others.items():
             weights.setdefault(licence, []).append(f"`{name}`")
         rows = [

@@ -21,6 +21,7 @@ TASKS = {  # name -> "module:Class"; add an entry to register a task
     "truth": "vsdemo.evaluation.tasks.truth:Truth",
     "twins": "vsdemo.evaluation.tasks.twins:Twins",
     "descriptions": "vsdemo.evaluation.tasks.descriptions:Descriptions",
+    "compositions": "vsdemo.evaluation.tasks.compositions:Compositions",
     "voices": "vsdemo.evaluation.tasks.active_passive:ActivePassive",
     "detail": "vsdemo.evaluation.tasks.caption_detail:CaptionDetail",
     "entailment": "vsdemo.evaluation.tasks.entailment:Entailment",

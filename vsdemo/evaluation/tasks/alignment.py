@@ -7,6 +7,10 @@ photo gets the sum of its scores with these fragments minus the mean over the re
 `pointing` and `iou50`: percent of phrases for which that is the right place (`metrics.pointing`),
 the whole frame being a region too. `types`: the same by type of thing; a phrase of two types counts
 for both. `baselines`: the same phrases with a random region, a window in the centre, or the frame.
+
+`presence.kept`: percent of the fragments with nouns that the model finds in their own photo, as the
+score with the best region is above its limit; `presence.absent`: percent that it does not find in a
+photo whose captions have none of these nouns (`evaluation.presence`).
 """
 
 from __future__ import annotations
@@ -26,11 +30,13 @@ from vsdemo.core.errors import UserError
 from vsdemo.core.nested import unflatten
 from vsdemo.core.sentences import Sentence, Tree
 from vsdemo.data.text.sentences import DEP_TREE, add_trees
+from vsdemo.evaluation import presence
 from vsdemo.evaluation.metrics import pointing
 from vsdemo.evaluation.metrics.accuracy import Accuracy
 from vsdemo.evaluation.metrics.bootstrap import with_intervals
 from vsdemo.evaluation.metrics.pointing import Answers
 from vsdemo.evaluation.phrases import Phrase, match_words, phrases
+from vsdemo.evaluation.presence import Presence
 from vsdemo.evaluation.task import PairedTask, PhotoData, Result
 from vsdemo.models.dual_encoder import DualEncoder
 
@@ -157,10 +163,11 @@ class Alignment(PairedTask):
         ]
         answers = {name: torch.cat([block[name] for block in blocks]) for name in blocks[0]}
         accuracy = _accuracy(split, [query.phrase for query in to_align], answers)
-        return PhraseAccuracy(accuracy, left_out)
+        found = presence.measure(model, split, model.encode_image(data.features))
+        return PhraseAccuracy(_with_presence(accuracy, found, model.presence), left_out)
 
     def evaluate(self, model: DualEncoder, data: PhotoData) -> Result:
-        """Return pointing, iou50, types, baselines and gain, counts, and ci95 over photos.
+        """Return pointing, iou50, types, baselines, gain, presence, counts, and ci95 over photos.
 
         Each type has its number of phrases n; n_phrases, n_images and n_left_out are of all.
         """
@@ -220,6 +227,19 @@ def _align(
     if aligned.isnan().any():
         raise UserError("Some scores are NaN; the model's weights are damaged.")
     return aligned.cpu()[of_phrase]
+
+
+def _with_presence(accuracy: Accuracy, found: Presence, limit: float) -> Accuracy:
+    """Add which phrases are found in their own photo, and not in the other one."""
+    photo = found.things.own.numpy()
+    answers = {
+        "presence.kept": (photo, (found.own > limit).float().numpy()),
+        "presence.absent": (photo, (found.other <= limit).float().numpy()),
+    }
+    more = Accuracy.of(accuracy.photos, answers)
+    return Accuracy(
+        {**accuracy.right, **more.right}, {**accuracy.counts, **more.counts}, accuracy.photos
+    )
 
 
 def _accuracy(split: CaptionSet, queried: Sequence[Phrase], answers: Answers) -> Accuracy:

@@ -12,8 +12,9 @@ from torch import Tensor
 
 from vsdemo.core.caption_set import CaptionSet
 from vsdemo.evaluation.phrases import Phrase, phrases
+from vsdemo.vision.regions import around
 
-ONE_OF_SEVERAL = 0.3  # weight of each of several boxes of a phrase; their hull has 1
+ONE_OF_SEVERAL = 0.3  # weight of each of several boxes of a phrase; the box around them has 1
 MOST_BOXES = 8  # of a phrase that count one by one
 MOST_WEIGHT = 4.0  # of a box that many captions speak of
 
@@ -57,8 +58,7 @@ def of_phrases(named: Sequence[Phrase]) -> Boxes:
     weights: dict[tuple[float, ...], float] = defaultdict(float)
     for phrase in named:
         boxes = phrase.boxes
-        hull = torch.cat([boxes[:, :2].amin(0), boxes[:, 2:].amax(0)])
-        weights[tuple(hull.tolist())] += 1
+        weights[tuple(around(boxes).tolist())] += 1
         if len(boxes) > 1:
             for box in boxes[:MOST_BOXES].tolist():
                 weights[tuple(box)] += ONE_OF_SEVERAL

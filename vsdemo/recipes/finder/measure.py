@@ -38,7 +38,7 @@ def recall(
         part = slice(start, start + BATCH)
         proposed = head(Maps(*(x.to(device()) for x in maps[np.asarray(rows[part])])))
         for own, best in zip(boxes[part], best_boxes(proposed, max(COUNTS)), strict=True):
-            overlaps = overlap(best.cpu()[:, None], own.places)  # (K, G)
+            overlaps = overlap(best.boxes.cpu()[:, None], own.places)  # (K, G)
             total += float(own.weights.sum())
             for count in COUNTS:
                 covered = (overlaps[:count] >= ENOUGH).any(0)

@@ -20,6 +20,7 @@ MATERIALS = {
     "photos": "vsdemo.training.materials.photos:Photos",
     "scenes": "vsdemo.training.materials.scenes:Scenes",
     "tuned_photos": "vsdemo.training.materials.tuned_photos:TunedPhotos",
+    "phrases": "vsdemo.training.materials.phrases:PhrasePhotos",
     "relations": "vsdemo.training.materials.relations:Relations",
     "sentence_pairs": "vsdemo.training.materials.sentence_pairs:SentencePairs",
     "concept_pairs": "vsdemo.training.materials.concept_pairs:ConceptPairs",

@@ -12,6 +12,7 @@ from torch import Tensor
 from vsdemo.core.caption_set import CaptionSet
 from vsdemo.evaluation.phrases import phrases
 from vsdemo.training.materials.photo_batches import draw_texts
+from vsdemo.vision.regions import around
 
 
 class DrawnPhrases(NamedTuple):
@@ -48,8 +49,7 @@ class PhraseTable:
         for phrase in phrases(split):
             owner.append(split.photo_of[phrase.caption])
             texts.append(" ".join(phrase.tokens[word] for word in phrase.words).lower())
-            low, high = phrase.boxes[:, :2].amin(0), phrase.boxes[:, 2:].amax(0)
-            boxes.append(torch.cat([low, high]))
+            boxes.append(around(phrase.boxes))
         self.texts = list(dict.fromkeys(texts))
         self._text_of = _numbers(texts)
         self._head_of = _numbers([text.split()[-1] for text in texts])

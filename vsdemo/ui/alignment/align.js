@@ -38,23 +38,28 @@ vsdemo.alignment = {
       data.fragments[m].best === null || data.wordFragments[word] !== null
     )));
     const regions = fragments.map((m) => data.fragments[m].best).filter((best) => best !== null);
+    const region = kind === "region" ? [number] : regions;
+    const isLinked = (link) => link.regions.includes(region[0])
+      || (kind === "word" && link.words.includes(number));
     return {
       fragment: fragments,
       word: kind === "word" ? [number, ...words] : words,
-      region: kind === "region" ? [number] : regions,
+      region,
+      link: data.links.flatMap((link, n) => isLinked(link) ? [n] : []),
     };
   },
 
   describe(data, { kind, number }, related) {
     const fragments = related.fragment.map((m) => {
-      const { label, best } = data.fragments[m];
-      if (best === null) return `${label}: not grounded`;
+      const { label, best, absence } = data.fragments[m];
+      if (best === null) return `${label}: ${absence}`;
       return `${label}: region ${data.numbers[best]}, score ${data.scores[m][best].toFixed(2)}`;
     });
     let subject = "";
     if (kind === "word") subject = `“${data.words[number]}”: `;
     if (kind === "region") subject = `Region ${data.numbers[number]}: `;
-    return `${subject}${fragments.join("; ") || "not grounded"}.`;
+    const links = related.link.map((n) => `“${data.links[n].text}”`);
+    return `${subject}${[...fragments, ...links].join("; ") || "no region"}.`;
   },
 
   // Draw the heat map of `vsdemo.vision.regions.heat`: each region spreads over its area by how
@@ -108,8 +113,8 @@ vsdemo.alignment = {
     const selection = kind ? { kind, number: Number(number) } : null;
     const related = selection
       ? this.relatedTo(data, selection)
-      : { fragment: [], word: [], region: [] };
-    for (const kindOf of this.KINDS) {
+      : { fragment: [], word: [], region: [], link: [] };
+    for (const kindOf of [...this.KINDS, "link"]) {
       for (const element of tab.querySelectorAll(`[data-${kindOf}]`)) {
         const own = Number(element.dataset[kindOf]);
         element.classList.toggle("related", related[kindOf].includes(own));

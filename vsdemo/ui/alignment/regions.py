@@ -2,18 +2,29 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import gradio as gr
 
 from vsdemo.core.images import open_photo
+from vsdemo.search.engine import MAX_K
 from vsdemo.ui import callbacks, images
 from vsdemo.ui.alignment import view
 from vsdemo.ui.alignment.state import AlignState
 from vsdemo.ui.callbacks import NEWEST, Update, Updates
 from vsdemo.ui.components import html
-from vsdemo.ui.components.widgets import clickable_html, note_html
+from vsdemo.ui.components.widgets import chip, clickable_html, note_html
 from vsdemo.ui.library import Library
 
 REGIONS = 12  # at a time
+
+
+@dataclass(frozen=True)
+class Shown:
+    """What the panel shows: the best `count` regions for a text."""
+
+    text: str
+    count: int
 
 
 class RegionsPanel:
@@ -23,27 +34,45 @@ class RegionsPanel:
         self.library = library
         self.note = note_html(html.note(""))
         self.hits = clickable_html("region-results")
+        self.more = chip("More regions", visible=False)
+        self.shown = gr.State(None)
 
     @property
     def empty(self) -> Update:
         """The panel before a search."""
-        return {self.note: html.note(""), self.hits: ""}
+        return {
+            self.note: html.note(""),
+            self.hits: "",
+            self.more: gr.update(visible=False),
+            self.shown: None,
+        }
 
     def follow(self, parts: gr.HTML, state: gr.State) -> None:
         """Search for the selection in `parts` when its button is clicked."""
-        find_regions = callbacks.report_errors(self.note, "regions")(self.find_regions)
-        parts.apply(find_regions, [state], [*self.empty], **NEWEST)
+        guard = callbacks.report_errors(self.note, "regions")
+        parts.apply(guard(self.find_regions), [state], [*self.empty], **NEWEST)
+        self.more.click(guard(self.show_more), [state, self.shown], [*self.empty], **NEWEST)
 
     def find_regions(self, state: AlignState | None, event: gr.EventData) -> Updates:
         """Find regions for the selected fragment or word, or for the whole sentence."""
         if state is None or state.alignment is None:
             return
         text = state.choice_text(callbacks.clicked_number(event, state.choice_count))
+        yield from self._show(state, Shown(text, REGIONS))
+
+    def show_more(self, state: AlignState | None, shown: Shown | None) -> Updates:
+        """Show the next regions below those on the page."""
+        if state is not None and shown is not None:
+            yield from self._show(state, Shown(shown.text, shown.count + REGIONS))
+
+    def _show(self, state: AlignState, shown: Shown) -> Updates:
+        text = shown.text
         engine = yield from callbacks.load_engine(
             self.library, self.note, state.aligned_by, state.gallery
         )
         yield {self.note: html.progress("Searching the regions of the gallery")}
-        hits, photos = engine.regions(text, REGIONS), engine.gallery.photos
+        photos = engine.gallery.photos
+        hits = engine.regions(text, min(shown.count, len(photos), MAX_K))
         sizes = {hit.number: open_photo(photos[hit.number]).size for hit in hits}
         address = images.addresses(self.library.galleries[state.gallery].token)
         yield {
@@ -57,4 +86,6 @@ class RegionsPanel:
             self.note: html.note(
                 f"Best {len(hits)} regions of the gallery for “{text}” by {state.aligned_by}."
             ),
+            self.more: gr.update(visible=len(hits) < min(len(photos), MAX_K)),
+            self.shown: shown,
         }

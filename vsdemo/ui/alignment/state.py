@@ -14,13 +14,14 @@ from vsdemo.core.alignment import Alignment
 from vsdemo.core.errors import UserError
 from vsdemo.core.images import save_image
 from vsdemo.core.paths import write_text
-from vsdemo.plots import overlay_png
-from vsdemo.plots.region_marks import phrase
+from vsdemo.plots import overlay_png, overlay_svg
+from vsdemo.plots.region_marks import decimals, phrase
 from vsdemo.ui.programs.call import OWN_PHOTO, ProgramCall
 from vsdemo.ui.tabs import Selection
 
 NOT_ALIGNED = "Nothing is aligned yet; type a sentence first."
 SHORT_CAPTION = 12  # words
+FILES = ("png", "svg", "json")
 
 
 @dataclass(frozen=True)
@@ -35,6 +36,8 @@ class AlignState:
         upload: File of a visitor's photo.
         aligned_by: Key of the model that aligned them, which may be another one.
         alignment: The alignment; None before there is one.
+        before: The alignment of the same photo with the sentence before this one, by the same
+            model; None if there was none.
         selection: What the visitor has selected.
     """
 
@@ -45,6 +48,7 @@ class AlignState:
     upload: str | None = None
     aligned_by: str = ""
     alignment: Alignment | None = None
+    before: Alignment | None = None
     selection: Selection = field(default_factory=Selection)
 
     @property
@@ -68,18 +72,25 @@ class AlignState:
 
     @property
     def summary(self) -> str:
-        """How many phrases have a region, not counting function words, and by which model."""
+        """How many phrases the photo shows, not counting function words, and by which model."""
         if self.alignment is None:
             return ""
-        phrases = self.alignment.content_fragments
-        grounded = sum(self.alignment.best_region(m) is not None for m in phrases)
-        text = (
-            f"Grounded in a region: {grounded} of {len(phrases)} phrases. "
-            f"Aligned by {self.aligned_by}"
+        text = f"{summary(self.alignment)} Aligned by {self.aligned_by}"
+        if self.aligned_by != self.model:
+            text = f"{text}, because {self.model} has one embedding for a whole photo"
+        return f"{text}.{self._change}"
+
+    @property
+    def _change(self) -> str:
+        """By how much another sentence changed the score, as a sentence; empty without one."""
+        if self.alignment is None or self.before is None:
+            return ""
+        one, other = self.before.total, self.alignment.total
+        digits = decimals([one, other])
+        return (
+            f" Score {other:.{digits}f}, {other - one:+.{digits}f} compared with "
+            f"“{' '.join(self.before.words)}”."
         )
-        if self.aligned_by == self.model:
-            return f"{text}."
-        return f"{text}, because {self.model} has one embedding for a whole photo."
 
     @property
     def choice_count(self) -> int:
@@ -97,8 +108,8 @@ class AlignState:
             return phrase(self.alignment, number)
         return [*self.alignment.words, self.text][number - fragments]
 
-    def write(self, image: Image.Image, name: str, folder: Path) -> tuple[str, str]:
-        """Write the alignment as a PNG and as JSON into `folder`, and return their paths.
+    def write(self, image: Image.Image, name: str, folder: Path) -> tuple[str, ...]:
+        """Write the alignment into `folder`, and return the paths of a PNG, an SVG and a JSON file.
 
         Args:
             image: The photo.
@@ -118,11 +129,19 @@ class AlignState:
         }
         text = json.dumps(record, indent=1, ensure_ascii=False) + "\n"
         key = hashlib.sha256((str(image.size) + text).encode()).hexdigest()[:32]
-        png_path, json_path = folder / key / "alignment.png", folder / key / "alignment.json"
-        if not json_path.exists():
-            save_image(overlay_png(image, self.alignment), png_path)
-            write_text(json_path, text)
-        return str(png_path), str(json_path)
+        png, svg, record_file = (folder / key / f"alignment.{kind}" for kind in FILES)
+        if not record_file.exists():
+            save_image(overlay_png(image, self.alignment), png)
+            write_text(svg, overlay_svg(image, self.alignment))
+            write_text(record_file, text)
+        return str(png), str(svg), str(record_file)
+
+
+def summary(alignment: Alignment) -> str:
+    """Return how many phrases the photo shows, not counting function words."""
+    phrases = alignment.content_fragments
+    shown = sum(alignment.best_region(m) is not None for m in phrases)
+    return f"In the picture: {shown} of {len(phrases)} phrases."
 
 
 def default_caption(captions: Sequence[str]) -> str:

@@ -19,8 +19,9 @@ from vsdemo.core.sentences import Sentence, Tree
 from vsdemo.data.text import parser
 from vsdemo.ui import callbacks, images
 from vsdemo.ui.alignment import view
+from vsdemo.ui.alignment.comparison import ComparisonPanel
 from vsdemo.ui.alignment.regions import RegionsPanel
-from vsdemo.ui.alignment.state import AlignState, default_caption
+from vsdemo.ui.alignment.state import FILES, AlignState, default_caption
 from vsdemo.ui.callbacks import NEWEST, Update, Updates
 from vsdemo.ui.components import html, words
 from vsdemo.ui.components.widgets import (
@@ -67,7 +68,8 @@ class AlignTab:
                 self.note = note_html(html.note(""))
                 self.parts = clickable_html("parts")
                 with gr.Row(elem_classes="downloads"):
-                    self.png, self.json = _download_button("PNG"), _download_button("JSON")
+                    self.files = [_download_button(kind.upper()) for kind in FILES]
+        self.comparison = ComparisonPanel(self.library, self._path)
         self.regions = RegionsPanel(self.library)
         self.state = gr.State(None)
         self._connect()
@@ -81,8 +83,13 @@ class AlignTab:
     def outputs(self) -> list[Any]:
         """Every widget that a callback may change."""
         photo = [self.photo, self.picks, self.query, self.captions]
-        results = [self.words, self.note, self.parts, self.png, self.json, *self.regions.empty]
+        results = [self.words, self.note, self.parts, *self.files, *self.regions.empty]
+        results.append(self.comparison.choice)
         return [*photo, *results, self.state, *self.context.place]
+
+    @property
+    def _no_files(self) -> Update:
+        return dict.fromkeys(self.files, OFF)
 
     def _connect(self) -> None:
         guard, outputs, state = self.context.guard(self), self.outputs, [self.state]
@@ -96,6 +103,7 @@ class AlignTab:
         self.words.click(guard(self.correct), state, outputs, **NEWEST)
         self.upload.upload(guard(self.use_upload), [self.upload, *state], outputs, **NEWEST)
         self.regions.follow(self.parts, self.state)
+        self.comparison.follow(self.state)
         self.note.stop(guard(callbacks.stop(self.note)), None, self.note, **NEWEST)
 
     def begin_loading(self, visit: Visit) -> Sequence[Pending[Any]]:
@@ -166,7 +174,7 @@ class AlignTab:
         """Show the photo and its captions at once, and the rest when it is aligned."""
         gallery = yield from self._gallery(state)
         text = state.text or html.tidy(default_caption(_captions(gallery, state)))
-        state = replace(state, text=text, alignment=None)
+        state = replace(state, text=text, alignment=None, before=None)
         yield {
             **self._photo(state, gallery),
             self.query: text,
@@ -179,7 +187,7 @@ class AlignTab:
         try:
             yield from self._align(state)
         except UserError:
-            yield {self.parts: "", self.png: OFF, self.json: OFF}  # not those of another photo
+            yield {self.parts: "", **self._no_files}  # not those of another photo
             raise
 
     def _align(self, state: AlignState) -> Updates:
@@ -188,8 +196,7 @@ class AlignTab:
                 self.words: "",
                 self.parts: "",
                 self.note: html.note("Type a sentence to align."),
-                self.png: OFF,
-                self.json: OFF,
+                **self._no_files,
             }
             return
         named = yield from self._aligner(state)
@@ -200,25 +207,32 @@ class AlignTab:
         yield {self.note: html.progress("Aligning the sentence with the regions of the photo")}
         alignment = named.reader.align(image, state.text)
         gallery = yield from self._gallery(state)
-        state = replace(state, aligned_by=named.model, alignment=alignment)
+        is_comparable = state.aligned_by == named.model and state.alignment is not None
+        before = state.alignment if is_comparable else None
+        if before is not None and before.words == alignment.words:
+            before = state.before
+        state = replace(state, aligned_by=named.model, alignment=alignment, before=before)
         name = "a photo of your own" if state.upload else Path(self._path(state)).name
-        png, record = state.write(image, name, Path(self.png.GRADIO_CACHE))
+        paths = state.write(image, name, Path(self.photo.GRADIO_CACHE))
         yield {
             **self._photo(state, gallery),
             self.state: state,
             **self.context.record(state),
             **self.regions.empty,
+            **self.comparison.offer(state),
             self.words: words.unread_words(state.text, named.reader.unread_words(state.text)),
             self.parts: html.note(state.summary)
             + view.parts(alignment, _tree(alignment, state.text)),
             self.note: "",
-            self.png: gr.update(value=png, interactive=True),
-            self.json: gr.update(value=record, interactive=True),
+            **{
+                button: gr.update(value=path, interactive=True)
+                for button, path in zip(self.files, paths, strict=True)
+            },
         }
 
     def _show_tree(self, state: AlignState) -> Updates:
         """Show the tree of the sentence where no model can align."""
-        state = replace(state, alignment=None)
+        state = replace(state, alignment=None, before=None)
         gallery = yield from self._gallery(state)
         tree = parser.load("shipped").parse([state.text])[0]
         yield {
@@ -228,8 +242,7 @@ class AlignTab:
             self.note: "",
             self.state: state,
             **self.context.record(state),
-            self.png: OFF,
-            self.json: OFF,
+            **self._no_files,
             **self.regions.empty,
         }
 
@@ -247,7 +260,7 @@ class AlignTab:
             address = images.address(token, state.photo, "large")
             text = html.photo_text(gallery)(_number(gallery, state.photo))
         else:
-            address = images.upload_address(state.upload or "", SIDE, self.png.GRADIO_CACHE)
+            address = images.upload_address(state.upload or "", SIDE, self.photo.GRADIO_CACHE)
             text = html.upload_text(self.context.uploads.sentence(state.upload or ""))
         return {
             self.photo: view.photo(address, image.size, text, state.alignment),

@@ -20,7 +20,9 @@ from vsdemo.plots import boxes_svg, tree_svg
 from vsdemo.plots.alignment_overlay import reach, sum_of
 from vsdemo.plots.region_marks import (
     Mark,
+    absence,
     decimals,
+    link_text,
     marks,
     marks_of_words,
     phrase,
@@ -36,7 +38,7 @@ FRAME_RATIO = 4 / 3  # of the frame around a region
 
 @dataclass(frozen=True)
 class Word:
-    """A word of the sentence, and the mark of its region if it is grounded.
+    """A word of the sentence, and the mark of its region if it has one.
 
     Function words cannot be selected.
     """
@@ -68,10 +70,10 @@ class FragmentRow:
     Attributes:
         number: Its number in the alignment.
         phrase: Its words in the order of the sentence.
-        relation: The label of its dependency.
+        relation: The label of its dependency, or what a pronoun stands for.
         meaning: The relation in plain words.
-        mark: Mark of its best region; None if it is not grounded.
-        score: Its score with that region.
+        mark: Mark of its best region; None if it has none.
+        score: Its score with that region, or why it has none.
         share: The score as a share of the highest one, 0 to 1.
         part: Its part of the total.
     """
@@ -197,15 +199,36 @@ def record(alignment: Alignment) -> dict[str, object]:
                 "label": f"{phrase(alignment, m)} ({relation(fragment.relation)})",
                 "phrase": phrase(alignment, m),
                 "best": alignment.best_region(m),
+                "absence": absence(alignment, m),
                 "isRest": m in alignment.rest_fragments,
             }
             for m, fragment in enumerate(alignment.fragments)
+        ],
+        "links": [
+            {
+                "words": link.words,
+                "regions": regions,
+                "text": " ".join(
+                    (
+                        _noun(alignment, link.subject),
+                        link_text(alignment, link),
+                        _noun(alignment, link.object),
+                    )
+                ),
+            }
+            for link, *regions in alignment.visible_links
         ],
         "boxes": [[round(v, 4) for v in box] for box in alignment.boxes],
         "scores": [[round(v, 4) for v in row] for row in alignment.scores],
         "numbers": {region: mark.number for region, mark in by_region.items()},
         "colours": {region: (mark.colour, mark.ink) for region, mark in by_region.items()},
     }
+
+
+def _noun(alignment: Alignment, word: int) -> str:
+    """Return the phrase of a word that has a region."""
+    fragment = alignment.fragment_of_word(word)
+    return alignment.words[word] if fragment is None else phrase(alignment, fragment)
 
 
 def relation(label: str) -> str:
@@ -222,13 +245,16 @@ def fragment_rows(alignment: Alignment) -> list[FragmentRow]:
     for m in alignment.content_fragments:
         label, region = alignment.fragments[m].relation, alignment.best_region(m)
         score = 0 if region is None else alignment.scores[m][region]
+        referent = alignment.referent(m)
+        if referent is not None:
+            label = f"stands for “{phrase(alignment, referent)}”"
         row = FragmentRow(
             number=m,
             phrase=phrase(alignment, m),
             relation=label,
             meaning=relation(label),
             mark=None if region is None else by_region[region],
-            score="not grounded" if region is None else f"{score:.2f}",
+            score=absence(alignment, m) if region is None else f"{score:.2f}",
             share=score / max_score if max_score > 0 else 0,
             part=_part(alignment, before, alignment.parts[m]),
         )

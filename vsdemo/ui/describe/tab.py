@@ -23,6 +23,7 @@ from vsdemo.ui.callbacks import NEWEST, QUIET, Update, Updates
 from vsdemo.ui.components import html
 from vsdemo.ui.components.widgets import chip, clickable_html, image_text_html, note_html
 from vsdemo.ui.describe import view
+from vsdemo.ui.describe.composed import ComposedPanel
 from vsdemo.ui.describe.state import DescribeState, Ranking, typed_sentences
 from vsdemo.ui.library.pending import Pending
 from vsdemo.ui.tabs import Context, Selection, Visit, is_shown
@@ -98,6 +99,7 @@ class DescribeTab:
                 self.note = note_html(html.note(""))
                 self.sentences = clickable_html("sentences", html.grey_lines(SENTENCES))
                 self.more = gr.Button("Show more", elem_classes="more", interactive=False)
+                self.composed = ComposedPanel(self.library, self._open)
                 with gr.Accordion(OWN, open=False, elem_id="own-sentences"):
                     self.typed = gr.Textbox(
                         lines=3, max_lines=8, label=OWN_LABEL, placeholder=OWN_EXAMPLE
@@ -115,7 +117,7 @@ class DescribeTab:
     def outputs(self) -> list[Any]:
         """Every widget that a callback may change."""
         results = [self.note, self.sentences, self.more, self.state, *self.context.place]
-        return [self.photo, self.photo_text, self.picks, *results]
+        return [self.photo, self.photo_text, self.picks, *results, *self.composed.outputs]
 
     def _connect(self) -> None:
         context, outputs = self.context, self.outputs
@@ -127,11 +129,14 @@ class DescribeTab:
         self.photo.upload(guard(self.upload), [self.photo, *inputs], outputs, **NEWEST)
         self.more.click(guard(self.show_more), [self.state], outputs, **NEWEST)
         self.rank.click(guard(self.rank_typed), [self.typed, self.state], outputs, **NEWEST)
+        self.composed.follow(self.state)
         self.note.stop(guard(callbacks.stop(self.note)), None, self.note, **NEWEST)
         guard, way = context.guard(self, channel=""), [self.note, *context.way]
         self.similar.click(guard(self.search_similar), [self.state], way, **QUIET)
         self.sentences.click(guard(self.search_sentence), [self.state], way, **QUIET)
         self.sentences.apply(guard(self.align_sentence), [self.state], way, **QUIET)
+        composed = [self.state, self.composed.texts]
+        self.composed.sentences.apply(guard(self.align_composed), composed, way, **QUIET)
 
     def search_sentence(self, state: DescribeState | None, event: gr.EventData) -> Updates:
         """Search for the photos that the clicked sentence describes."""
@@ -151,6 +156,16 @@ class DescribeTab:
             text = _clicked_sentence(state, event)
             selection = Selection(text, state.photo, state.gallery, state.upload)
             yield self.context.go("align", selection)
+
+    def align_composed(
+        self, state: DescribeState | None, texts: tuple[str, ...], event: gr.EventData
+    ) -> Updates:
+        """Align the clicked sentence, which was composed, with the photo."""
+        if state is not None:
+            text = texts[callbacks.clicked_number(event, len(texts))]
+            yield self.context.go(
+                "align", Selection(text, state.photo, state.gallery, state.upload)
+            )
 
     def offer(self, gallery: str) -> Updates:
         """Show some photos of the gallery to pick from."""
@@ -218,6 +233,7 @@ class DescribeTab:
             self.photo: self._save(image),
             self.photo_text: self._upload_text(state) if state.upload else "",
             self.state: state,
+            **self.composed.clear(state.gallery),
             **self.context.record(state),
         }
         try:

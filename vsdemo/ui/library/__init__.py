@@ -18,7 +18,8 @@ from vsdemo.core.paths import short_name, shorten_paths
 from vsdemo.data import datasets
 from vsdemo.data.catalog.catalog import list_catalogs
 from vsdemo.data.galleries import Gallery, galleries, open_gallery
-from vsdemo.models import checkpoint
+from vsdemo.models import captioner, checkpoint
+from vsdemo.models import get as model_named
 from vsdemo.search import examples
 from vsdemo.search.engine import Engine, Reader
 from vsdemo.search.index import Index
@@ -357,6 +358,14 @@ class Library:
         others = self.ranked(gallery)
         return self._reader(("align", model, gallery), _load_aligner, [model, *others])
 
+    def aligners(self, gallery: str) -> list[str]:
+        """Return the names of the models that align, the most useful for a gallery first."""
+        return [name for name in self.ranked(gallery) if _aligns(self.models[name])]
+
+    def composers(self, gallery: str) -> list[str]:
+        """Return the names of the models that compose, the most useful for a gallery first."""
+        return [name for name in self.ranked(gallery) if captioner.exists(self.models[name])]
+
     def all_readers(self) -> Pending[dict[str, Reader | str]]:
         """Return every model by name; in place of one that cannot be loaded, the reason."""
         with self._lock:
@@ -470,6 +479,15 @@ class Library:
         loaded = engine.result(waiting=status)
         status.begin(READING)
         return loaded.load_captions(status.report)
+
+
+def _aligns(folder: Path) -> bool:
+    """Return whether the model of a checkpoint aligns; False for a damaged checkpoint."""
+    try:
+        spec = checkpoint.read_spec(folder)
+        return not spec.members and model_named(spec.model).aligns
+    except UserError:
+        return False
 
 
 def _load_reader(models: Mapping[str, Path], names: list[str], status: Status) -> NamedReader:

@@ -33,7 +33,7 @@ CLIP, TUNED = "clip:", "tuned:"
 FAMILIES: dict[str, Family] = {  # what the names of backbones start with -> family
     "pocket": OwnFamily("pocket", "vsdemo.vision.backbones.pocket:Pocket", features=1024),
     "easel": OwnFamily("easel", "vsdemo.vision.backbones.easel:Easel", features=256),
-    "finder": HeadFamily("finder", "vsdemo.vision.backbones.finder:Finder", features=1664),
+    "finder": HeadFamily("finder", "vsdemo.vision.backbones.finder:Finder", features=1669),
     "torchvision/": TorchvisionFamily(),
     CLIP: ClipFamily(),
     TUNED: TunedFamily(),

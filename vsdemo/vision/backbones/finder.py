@@ -19,7 +19,7 @@ from torchvision.ops import nms
 
 from vsdemo.vision.backbones.network import Network, base_weights, describe_boxes, load_network
 from vsdemo.vision.crops import MOST_FOUND
-from vsdemo.vision.regions import LEAST, pad
+from vsdemo.vision.regions import FRAME, LEAST, PLACE
 
 SIDE = 320  # of the square that a whole photo is squeezed into, in pixels
 PLACES = SIDE // 16  # of the finer map, in each direction
@@ -138,8 +138,20 @@ class BoxHead(nn.Module):
         return torch.cat([centres - half, centres + half], -1)
 
 
-def best_boxes(proposed: Proposed, count: int) -> list[Tensor]:
-    """Return the most certain boxes of each photo that show different things: (at most count, 4).
+class Best(NamedTuple):
+    """The most certain boxes of a photo, at most K, the most certain first.
+
+    Attributes:
+        boxes: (K, 4), within the photo.
+        certain: The logarithm of how certain each is, (K,).
+    """
+
+    boxes: Tensor
+    certain: Tensor
+
+
+def best_boxes(proposed: Proposed, count: int) -> list[Best]:
+    """Return the most certain boxes of each photo that show different things, at most `count`.
 
     Boxes are clipped to the photo; those outside it are dropped.
     """
@@ -150,7 +162,8 @@ def best_boxes(proposed: Proposed, count: int) -> list[Tensor]:
         chosen, certain = boxes[rows.flatten()], certain.flatten()
         inside = ((chosen[:, 2:] - chosen[:, :2]) > LEAST).all(1)
         chosen, certain = chosen[inside], certain[inside]
-        result.append(chosen[nms(chosen, certain, SAME)[:count]])
+        best = nms(chosen, certain, SAME)[:count]
+        result.append(Best(chosen[best], F.logsigmoid(certain[best])))
     return result
 
 
@@ -209,20 +222,41 @@ class Finder(Network):
         last: Tensor = self.end(self.first(pixels))
         return last
 
+    def describe(self, pixels: Tensor, boxes: Tensor) -> Tensor:
+        """Describe boxes as `find_and_describe` does; it is certain that people speak of them."""
+        places = F.pad(boxes.to(pixels), (0, PLACE - boxes.shape[-1]))
+        return torch.cat([super().describe(pixels, boxes), places], -1)
+
     def find(self, pixels: Tensor) -> list[Tensor]:
         """Find the parts of photos (B, 3, SIDE, SIDE), the most certain first."""
-        return self._find(self.maps(pixels))
+        return [best.boxes for best in self._find(self.maps(pixels))]
 
-    def _find(self, maps: Maps) -> list[Tensor]:
+    def _find(self, maps: Maps) -> list[Best]:
         with torch.autocast(maps.last.device.type, enabled=False):  # boxes of bfloat16 are coarse
             return best_boxes(self.head(maps), MOST_FOUND - 1)
 
     def find_and_describe(self, pixels: Tensor) -> tuple[Tensor, Tensor]:
-        """Find the parts of photos (B, 3, SIDE, SIDE), then the frame, and describe them."""
+        """Find the parts of photos (B, 3, SIDE, SIDE), then the frame, and describe them.
+
+        Returns:
+            Boxes (B, MOST_FOUND, 4), and vectors (B, MOST_FOUND, LAST + PLACE): the mean of the
+            last map, of length 1, then `regions.PLACE`.
+        """
         maps = self.maps(pixels)
-        boxes = torch.stack([pad(own.tolist(), MOST_FOUND) for own in self._find(maps)])
-        boxes = boxes.to(maps.last)
-        return boxes, describe_boxes(maps.last, boxes)
+        places = torch.stack([_places(best) for best in self._find(maps)])
+        boxes = places[..., :4].contiguous()
+        return boxes, torch.cat([describe_boxes(maps.last, boxes), places], -1)
+
+
+def _places(best: Best) -> Tensor:
+    """Return `regions.PLACE` of the regions of a photo, (MOST_FOUND, PLACE), the frame last.
+
+    It is certain that people speak of the frame. Missing regions are zeros.
+    """
+    places = best.boxes.new_zeros(MOST_FOUND, PLACE)
+    places[: len(best.boxes)] = torch.cat([best.boxes, best.certain[:, None]], -1)
+    places[-1, :4] = places.new_tensor(FRAME)
+    return places
 
 
 def _part(state: dict[str, Tensor], start: str) -> dict[str, Tensor]:

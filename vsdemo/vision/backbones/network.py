@@ -100,7 +100,7 @@ class Network(nn.Module):
 
         Returns:
             Boxes (N, K, 4), as fractions, zeros for missing ones and the frame last, and vectors
-            (N, K, C), of length 1.
+            (N, K, C), those of `describe`.
 
         Raises:
             UserError: The network finds no things.
