@@ -155,6 +155,9 @@ def chase(**changes) -> Alignment:
 def test_a_pronoun_has_the_region_of_what_it_stands_for():
     assert chase().region_of_word(IT) == chase().region_of_word(DOG) == 0
     assert chase(referents=()).region_of_word(IT) == 1
+    assert chase().best_score(3) == chase().best_score(0) == 0.6
+    assert chase(referents=()).best_score(3) == 0.5
+    assert chase(limit=0.9).best_score(3) is None
 
 
 def test_a_phrase_below_the_limit_is_not_in_the_picture():

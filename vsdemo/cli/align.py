@@ -73,7 +73,7 @@ def _print_alignment(alignment: Alignment) -> None:
         fragment, region = alignment.fragments[m], alignment.best_region(m)
         score, box = "", absence(alignment, m)
         if region is not None:
-            score = f"{alignment.scores[m][region]:.2f}"
+            score = f"{alignment.best_score(m):.2f}"
             box = _box(alignment.boxes[region])
         rows.append((fragment.relation, phrase(alignment, m), score, box))
     print_table(rows)

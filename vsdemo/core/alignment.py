@@ -125,6 +125,16 @@ class Alignment:
         region = max(range(len(row)), key=row.__getitem__)
         return region if row[region] > max(self.limit, NEGLIGIBLE * self._highest) else None
 
+    def best_score(self, fragment: int) -> float | None:
+        """Return the score of a fragment with its region; None if it has none.
+
+        That of a pronoun is the score of what it stands for.
+        """
+        region, referent = self.best_region(fragment), self.referent(fragment)
+        if region is None:
+            return None
+        return self.scores[fragment if referent is None else referent][region]
+
     def referent(self, fragment: int) -> int | None:
         """Return the fragment of what a pronoun stands for; None for other fragments."""
         words = {*self.fragments[fragment].words}

@@ -175,7 +175,7 @@ def _draw_part(pen: Pen, alignment: Alignment, m: int, y: float, sum_before: flo
     pen.disc((MARGIN + 12, y), 12, mark.colour)
     pen.text((MARGIN + 12, y), str(mark.number), mark.ink, SMALL - 3, "m")
     pen.text((MARGIN + 36, y), text, INK, SMALL)
-    pen.text((X_BAR - 12, y), f"{alignment.scores[m][region]:.2f}", INK, SMALL, "r")
+    pen.text((X_BAR - 12, y), f"{alignment.best_score(m):.2f}", INK, SMALL, "r")
     _draw_bar(pen, alignment, (sum_before, sum_before + alignment.parts[m]), y, mark.colour)
 
 

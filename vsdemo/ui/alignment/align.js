@@ -51,9 +51,9 @@ vsdemo.alignment = {
 
   describe(data, { kind, number }, related) {
     const fragments = related.fragment.map((m) => {
-      const { label, best, absence } = data.fragments[m];
+      const { label, best, score, absence } = data.fragments[m];
       if (best === null) return `${label}: ${absence}`;
-      return `${label}: region ${data.numbers[best]}, score ${data.scores[m][best].toFixed(2)}`;
+      return `${label}: region ${data.numbers[best]}, score ${score.toFixed(2)}`;
     });
     let subject = "";
     if (kind === "word") subject = `“${data.words[number]}”: `;

@@ -199,6 +199,7 @@ def record(alignment: Alignment) -> dict[str, object]:
                 "label": f"{phrase(alignment, m)} ({relation(fragment.relation)})",
                 "phrase": phrase(alignment, m),
                 "best": alignment.best_region(m),
+                "score": alignment.best_score(m),
                 "absence": absence(alignment, m),
                 "isRest": m in alignment.rest_fragments,
             }
@@ -244,7 +245,7 @@ def fragment_rows(alignment: Alignment) -> list[FragmentRow]:
     rows, before = [], 0.0
     for m in alignment.content_fragments:
         label, region = alignment.fragments[m].relation, alignment.best_region(m)
-        score = 0 if region is None else alignment.scores[m][region]
+        score = alignment.best_score(m) or 0.0
         referent = alignment.referent(m)
         if referent is not None:
             label = f"stands for “{phrase(alignment, referent)}”"

@@ -96,8 +96,7 @@ def sentences_html(composed: Sequence[tuple[Composed, Alignment]], model: str) -
 
 def _phrase(alignment: Alignment) -> Callable[[int], Phrase]:
     def of_fragment(m: int) -> Phrase:
-        region = alignment.best_region(m)
-        score = "" if region is None else f"{alignment.scores[m][region]:.2f}"
-        return Phrase(phrase(alignment, m), score)
+        score = alignment.best_score(m)
+        return Phrase(phrase(alignment, m), "" if score is None else f"{score:.2f}")
 
     return of_fragment
