@@ -50,6 +50,9 @@ vsdemo.alignment = {
   },
 
   describe(data, { kind, number }, related) {
+    if (kind === "word" && data.unknown.includes(number)) {
+      return `“${data.words[number]}”: unknown word.`;
+    }
     const fragments = related.fragment.map((m) => {
       const { label, best, score, absence } = data.fragments[m];
       if (best === null) return `${label}: ${absence}`;

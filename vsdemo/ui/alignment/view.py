@@ -192,6 +192,7 @@ def record(alignment: Alignment) -> dict[str, object]:
     by_region = marks(alignment)
     return {
         "words": alignment.words,
+        "unknown": alignment.unknown,
         "wordFragments": [alignment.fragment_of_word(i) for i in range(len(alignment.words))],
         "fragments": [
             {
