@@ -129,9 +129,10 @@ def available(config: Config) -> dict[str, tuple[str, ...]]:
 
 
 def available_networks(config: Config) -> tuple[str, ...]:
-    """Return the preset's own image network, and those whose weights are available."""
+    """Return the preset's own image network, and those that suit it and are available."""
     own = config.backbone
-    return (own, *(name for name in BACKBONES if name != own and is_available(name)))
+    suitable = settings_of(config)["backbone"].choices or BACKBONES
+    return (own, *(name for name in suitable if name != own and is_available(name)))
 
 
 def form(config: Config, basic: Sequence[str] = BASIC) -> Markup:
