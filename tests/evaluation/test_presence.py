@@ -62,7 +62,8 @@ def photos():
 def measured(monkeypatch):
     monkeypatch.setattr(presence, "add_trees", lambda sentences, _: list(map(parsed, sentences)))
     split = CaptionSet("toy", "dev", tuple(map(str, range(3))), CAPTIONS, OWNER)
-    return presence.measure(Model(), split, photos())
+    captions = Model().encode_text(list(map(parsed, map(Sentence, CAPTIONS))))
+    return presence.measure(Model(), split, captions, photos())
 
 
 def test_phrases_are_nouns_and_other_photos_lack_them(monkeypatch):

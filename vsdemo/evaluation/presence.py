@@ -68,18 +68,24 @@ class Presence:
         return float(self.own.quantile(1 - KEPT))
 
 
-def measure(model: DualEncoder, split: CaptionSet, photos: Embeddings, seed: int = 0) -> Presence:
+def measure(
+    model: DualEncoder,
+    split: CaptionSet,
+    captions: Embeddings,
+    photos: Embeddings,
+    seed: int = 0,
+) -> Presence:
     """Return the scores of the phrases of a split.
 
     Args:
         model: Aligns fragments with regions.
         split: Photos with captions, of two photos at least.
-        photos: The embeddings of the photos.
+        captions: The embeddings of the captions.
+        photos: Those of the photos.
         seed: Of the other photos.
     """
     sentences = add_trees([Sentence(text) for text in split.captions], DEP_TREE)
     things = _named_things(model, split, sentences, np.random.default_rng(seed))
-    captions = model.encode_text(sentences)
     phrases = captions.x[things.caption, things.fragment]
     scores = []
     for photo in (things.own, things.other):

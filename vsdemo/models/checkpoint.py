@@ -57,7 +57,7 @@ FILES = (  # patterns of the names of all files
     *LAYOUT,
     *EXTRAS,
     "matching.json",
-    "captioner.safetensors",
+    captioner.FILE,
     "hierarchy-*.safetensors",
     METRICS,
     "events.jsonl",

@@ -82,24 +82,29 @@ def _ranked(
         return []
     sentences = add_trees([Sentence(text) for text, _ in written], DEP_TREE)
     texts = model.encode_text(sentences)
-    scores = model.score(texts, photo)[:, 0]  # (B,)
-    absent = _absent(model, sentences, texts, photo)
+    aligned = model.score.align_parts(texts, photo)  # (R, 1, K)
+    scores = model.score.pool_parts(aligned, texts, photo)[:, 0]  # (B,)
+    absent = _absent(model, sentences, aligned[:, 0].amax(-1))
     result = [
         Composed(text, own.mean, score, share)
-        for (text, own), score, share in zip(written, scores.tolist(), absent.tolist(), strict=True)
+        for (text, own), score, share in zip(written, scores.tolist(), absent, strict=True)
     ]
     return sorted(result, key=lambda composed: -composed.rank)
 
 
-def _absent(
-    model: DualEncoder, sentences: Sequence[Sentence], texts: Embeddings, photo: Embeddings
-) -> Tensor:
-    """Return the share of the phrases of each sentence that no region shows, (B,)."""
+def _absent(model: DualEncoder, sentences: Sequence[Sentence], best: Tensor) -> list[float]:
+    """Return the share of the phrases of each sentence that no region shows.
+
+    Args:
+        model: The model.
+        sentences: The sentences, with their trees.
+        best: (R,) the scores of all of their fragments with the best regions.
+    """
     encoder: Any = model.text
-    best = model.score.align(texts, photo)[:, 0].amax(-1)  # (B, M)
-    is_phrase = torch.zeros_like(best, dtype=torch.bool)
-    for row, sentence in enumerate(sentences):
-        for number, fragment in enumerate(encoder.fragments(sentence)):
-            is_phrase[row, number] = fragment.relation != WHOLE
-    absent = is_phrase & (best <= model.presence)
-    return absent.sum(1) / is_phrase.sum(1).clamp(min=1)
+    fragments = [encoder.fragments(sentence) for sentence in sentences]
+    shares = []
+    for own, scores in zip(fragments, best.split(list(map(len, fragments))), strict=True):
+        is_phrase = torch.tensor([fragment.relation != WHOLE for fragment in own])
+        is_absent = scores[is_phrase] <= model.presence
+        shares.append(float(is_absent.sum() / max(1, len(is_absent))))
+    return shares

@@ -20,7 +20,7 @@ from vsdemo.evaluation.matching import MatchThreshold
 from vsdemo.models import checkpoint
 
 FILE = "matching.json"  # in the folder of a checkpoint
-DIGITS = 4
+DIGITS = 4  # of the limit of presence
 VERSION = 1  # of the file; to be raised when match scores are computed differently
 
 
@@ -52,7 +52,7 @@ def calibrate(folder: AnyPath, split: str = "dev") -> MatchThreshold:
     temperature = fit_temperature(model.score(captions, photos), torch.tensor(data.split.photo_of))
     checkpoint.save_temperature(folder, temperature)
     if model.score.can_align:
-        limit = presence.measure(model, data.split, photos).limit()
+        limit = presence.measure(model, data.split, captions, photos).limit()
         checkpoint.save_presence(folder, round(limit, DIGITS))
     result = matching.calibrate(
         model,

@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from vsdemo.core.alignment import Alignment
+from vsdemo.core.embeddings import Embeddings
 from vsdemo.core.hits import Hit
+from vsdemo.models.composition import Composed
 
 
 class Description(NamedTuple):
@@ -20,6 +23,18 @@ class Description(NamedTuple):
 
     hits: list[Hit]
     likely: tuple[str, ...] | None = None
+
+
+class Composition(NamedTuple):
+    """The sentences that a model composed about a photo.
+
+    Attributes:
+        sentences: Each with its alignment, the best first.
+        photo: The embeddings of the regions of the photo, (1, K, D).
+    """
+
+    sentences: list[tuple[Composed, Alignment]]
+    photo: Embeddings
 
 
 def likely_text(likely: Sequence[str]) -> str:

@@ -38,9 +38,9 @@ from vsdemo.evaluation import matching
 from vsdemo.evaluation.likely import likely_statements
 from vsdemo.evaluation.matching import MatchThreshold
 from vsdemo.models import checkpoint
-from vsdemo.models.composition import Composed, compose
+from vsdemo.models.composition import compose
 from vsdemo.search import calibration, ranking, stored_embeddings
-from vsdemo.search.description import Description
+from vsdemo.search.description import Composition, Description
 from vsdemo.search.duplicates import group_duplicates
 from vsdemo.search.index import Index
 from vsdemo.search.query import PhotoScores, Query, Source
@@ -262,7 +262,7 @@ class Reader:
         except KeyError:
             return None
 
-    def compose(self, photo: Image.Image, k: int = 3) -> list[tuple[Composed, Alignment]]:
+    def compose(self, photo: Image.Image, k: int = 3) -> Composition:
         """Compose sentences about a photo, at most k, and align them with its regions.
 
         Raises:
@@ -273,7 +273,8 @@ class Reader:
         features, boxes = self._features.encode_regions(photo)
         regions = self.model.encode_image(features[None])
         (composed,) = compose(self.model, regions)
-        return [(own, self._align(own.text, regions, boxes)) for own in composed[:count]]
+        sentences = [(own, self._align(own.text, regions, boxes)) for own in composed[:count]]
+        return Composition(sentences, regions)
 
     def rank_sentences(self, photo: Image.Image, texts: Sequence[str], k: int = 10) -> list[Hit]:
         """Return the k typed sentences that describe a photo best.

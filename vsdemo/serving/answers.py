@@ -174,9 +174,9 @@ def compose(reader: Reader, photo: Image.Image, k: int = 3, *, name: str = "") -
                 score=sentence.score,
                 phrases=list(_composed_phrases(alignment)),
             )
-            for rank, (sentence, alignment) in enumerate(composed, start=1)
+            for rank, (sentence, alignment) in enumerate(composed.sentences, start=1)
         ],
-        retrieved=_sentence_hits(reader.describe(photo, count).hits),
+        retrieved=_sentence_hits(reader.captions.top_general(composed.photo, count)),
     )
 
 

@@ -139,8 +139,10 @@ def test_a_model_that_knows_the_regions_is_always_right(drawn):
 def test_phrases_above_the_limit_are_in_the_picture(drawn, monkeypatch):
     split, boxes = drawn
     things = NamedThings(*torch.zeros(4, 4, dtype=torch.long))
-    found = Presence(things, torch.tensor([0.6, 0.4, 0.7, 0.2]), torch.tensor([0.1, 0.5, 0.2, 0.4]))
-    monkeypatch.setattr(alignment.presence, "measure", lambda *_: found)
+    measured = Presence(
+        things, torch.tensor([0.6, 0.4, 0.7, 0.2]), torch.tensor([0.1, 0.5, 0.2, 0.4])
+    )
+    monkeypatch.setattr(alignment.presence, "measure", lambda *_: measured)
     model = oracle(split)
     model.presence = 0.3
     result = alignment.Alignment().evaluate(model, PhotoData(split, unit(boxes), boxes))

@@ -163,8 +163,9 @@ class Alignment(PairedTask):
         ]
         answers = {name: torch.cat([block[name] for block in blocks]) for name in blocks[0]}
         accuracy = _accuracy(split, [query.phrase for query in to_align], answers)
-        found = presence.measure(model, split, model.encode_image(data.features))
-        return PhraseAccuracy(_with_presence(accuracy, found, model.presence), left_out)
+        embedded = model.encode_text(sentences), model.encode_image(data.features)
+        measured = presence.measure(model, split, *embedded)
+        return PhraseAccuracy(_with_presence(accuracy, measured, model.presence), left_out)
 
     def evaluate(self, model: DualEncoder, data: PhotoData) -> Result:
         """Return pointing, iou50, types, baselines, gain, presence, counts, and ci95 over photos.
@@ -229,12 +230,12 @@ def _align(
     return aligned.cpu()[of_phrase]
 
 
-def _with_presence(accuracy: Accuracy, found: Presence, limit: float) -> Accuracy:
-    """Add which phrases are found in their own photo, and not in the other one."""
-    photo = found.things.own.numpy()
+def _with_presence(accuracy: Accuracy, measured: Presence, limit: float) -> Accuracy:
+    """Add which phrases are above the limit in their own photo, and not in the other one."""
+    photo = measured.things.own.numpy()
     answers = {
-        "presence.kept": (photo, (found.own > limit).float().numpy()),
-        "presence.absent": (photo, (found.other <= limit).float().numpy()),
+        "presence.kept": (photo, (measured.own > limit).float().numpy()),
+        "presence.absent": (photo, (measured.other <= limit).float().numpy()),
     }
     more = Accuracy.of(accuracy.photos, answers)
     return Accuracy(

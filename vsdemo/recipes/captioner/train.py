@@ -22,7 +22,7 @@ from vsdemo.data.text.sentences import DEP_TREE, add_trees
 from vsdemo.data.text.vocab import EOS, PAD, tokenize
 from vsdemo.models import captioner, checkpoint
 from vsdemo.models.captioner import Captioner
-from vsdemo.recipes.detection import DetectionMaterial
+from vsdemo.recipes.last_epoch import LastEpochMaterial, LastEpochSettings
 from vsdemo.training.trainer import Trainer
 from vsdemo.vision.features import FeatureCache
 
@@ -30,32 +30,23 @@ LONGEST = 24  # words of a caption that are learned
 
 
 @dataclass(frozen=True)
-class Settings:
+class Settings(LastEpochSettings):
     """The settings of a training.
 
     Attributes:
         epochs: How often each caption is seen.
         batch: Captions per step.
-        learning_rate: Highest learning rate of AdamW.
-        weight_decay: Weight decay of AdamW.
-        warmup: Steps in which the learning rate rises.
         smoothing: Share of the probability that all other words together should have.
         dropout: Share of word vectors and states set to 0.
-        seed: Seed of weights and order.
     """
 
     epochs: int = 10
     batch: int = 128
-    learning_rate: float = 0.002
     weight_decay: float = 0.01
-    warmup: int = 200
     smoothing: float = 0.1
     dropout: float = 0.4
-    seed: int = 0
 
     evaluate_every: ClassVar[int] = 2
-    snapshot_every: ClassVar[int] = 0
-    patience: ClassVar[int] = 1  # not used, as no metric chooses the epoch
 
 
 @dataclass(frozen=True)
@@ -70,7 +61,7 @@ class Batch:
         return len(self.captions)
 
 
-class Captions(DetectionMaterial):
+class Captions(LastEpochMaterial):
     """The captions of the data set of a model, and the regions of their photos.
 
     Args:

@@ -20,13 +20,13 @@ from vsdemo.core import checksums, tensors
 from vsdemo.core.device import device
 from vsdemo.core.paths import write_text
 from vsdemo.models import checkpoint
-from vsdemo.recipes.detection import DetectionMaterial
 from vsdemo.recipes.easel import batches, pictures
 from vsdemo.recipes.easel.batches import Batch
 from vsdemo.recipes.easel.card import card
 from vsdemo.recipes.easel.losses import losses
 from vsdemo.recipes.easel.measure import measure
 from vsdemo.recipes.easel.network import EaselWithHeads, Prediction
+from vsdemo.recipes.last_epoch import LastEpochMaterial, LastEpochSettings
 from vsdemo.training.trainer import Trainer
 from vsdemo.vision.backbones.easel import STRIDE, Easel
 
@@ -36,7 +36,7 @@ CROPPED = 0.6  # of the epochs show crops
 
 
 @dataclass(frozen=True)
-class Settings:
+class Settings(LastEpochSettings):
     """The settings of a training.
 
     Attributes:
@@ -45,10 +45,6 @@ class Settings:
         crops: Crops per step.
         pictures: Whole pictures per step.
         recoloured: Share of the pictures of a step that get other colours.
-        learning_rate: Highest learning rate of AdamW.
-        weight_decay: Weight decay of AdamW.
-        warmup: Steps in which the learning rate rises.
-        seed: Seed of weights, crops and the order of pictures.
     """
 
     steps: int = 9000
@@ -57,13 +53,8 @@ class Settings:
     pictures: int = 16
     recoloured: float = 0.5
     learning_rate: float = 0.0015
-    weight_decay: float = 0.02
-    warmup: int = 200
-    seed: int = 0
 
     evaluate_every: ClassVar[int] = 6
-    snapshot_every: ClassVar[int] = 0
-    patience: ClassVar[int] = 1  # not used, as no metric chooses the epoch
 
     @property
     def epochs(self) -> int:
@@ -71,7 +62,7 @@ class Settings:
         return math.ceil(self.steps / EPOCH)
 
 
-class Detection(DetectionMaterial):
+class Detection(LastEpochMaterial):
     """The material of Easel: pictures, the things in them, and their labels.
 
     Args:

@@ -16,12 +16,12 @@ from vsdemo.core.device import device
 from vsdemo.core.paths import write_text
 from vsdemo.data import datasets
 from vsdemo.models import checkpoint
-from vsdemo.recipes.detection import DetectionMaterial
 from vsdemo.recipes.finder.boxes import of_photos
 from vsdemo.recipes.finder.card import card
 from vsdemo.recipes.finder.losses import Targets, losses, targets
 from vsdemo.recipes.finder.maps import PhotoMaps
 from vsdemo.recipes.finder.measure import recall
+from vsdemo.recipes.last_epoch import LastEpochMaterial, LastEpochSettings
 from vsdemo.training.trainer import Trainer
 from vsdemo.vision.backbones import find_weights
 from vsdemo.vision.backbones.families import BASE, BASE_HASH
@@ -34,30 +34,21 @@ OBSERVED = 200  # photos from which the scale of the channels is taken
 
 
 @dataclass(frozen=True)
-class Settings:
+class Settings(LastEpochSettings):
     """The settings of a training.
 
     Attributes:
         epochs: How often each photo is seen.
         batch: Photos per step.
         drawings: Pictures of Storybook that are seen beside the photos of Flickr8k.
-        learning_rate: Highest learning rate of AdamW.
-        weight_decay: Weight decay of AdamW.
-        warmup: Steps in which the learning rate rises.
-        seed: Seed of weights and order.
     """
 
     epochs: int = 10
     batch: int = 32
     drawings: int = 1000
-    learning_rate: float = 0.002
-    weight_decay: float = 0.02
     warmup: int = 300
-    seed: int = 0
 
     evaluate_every: ClassVar[int] = 2
-    snapshot_every: ClassVar[int] = 0
-    patience: ClassVar[int] = 1  # not used, as no metric chooses the epoch
 
 
 @dataclass(frozen=True)
@@ -72,7 +63,7 @@ class Batch:
         return len(self.maps.last)
 
 
-class Detection(DetectionMaterial):
+class Detection(LastEpochMaterial):
     """The material of the finder: maps of photos, and the boxes that captions speak of.
 
     Args:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from functools import cached_property
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 import torch
@@ -14,12 +14,11 @@ from vsdemo.core.config import Config
 from vsdemo.core.device import device
 from vsdemo.core.embeddings import Embeddings
 from vsdemo.core.errors import UserError
-from vsdemo.core.sentences import Sentence, Tree
+from vsdemo.core.sentences import Sentence
 from vsdemo.core.stored_features import StoredFeatures
 from vsdemo.data.text.sentences import add_trees
-from vsdemo.encoders.phrases import PhraseGRU
 from vsdemo.evaluation import phrases
-from vsdemo.evaluation.tasks.alignment import matching_fragments
+from vsdemo.evaluation.tasks.alignment import queries
 from vsdemo.models.fragments_photos import FragmentsPhotosConfig
 from vsdemo.models.grounding import PhraseLabels
 from vsdemo.training import parts
@@ -78,16 +77,12 @@ class PhrasePhotos(PhotoBatches):
         places: dict[int, list[tuple[int, Tensor]]] = defaultdict(list)
         if not self.config.place_weight:
             return places
-        known = phrases.phrases(self.train_set)
         texts = [Sentence(text) for text in self.train_set.captions]
         sentences = add_trees(texts, self.config.needs)
-        encoder = cast(PhraseGRU, self.model.text)
-        fragments = [encoder.fragments(sentence) for sentence in sentences]
-        trees = [cast(Tree, sentence.tree) for sentence in sentences]
-        for phrase, words in zip(known, phrases.match_words(known, trees), strict=True):
-            own = matching_fragments(fragments[phrase.caption], words, trees[phrase.caption])
-            if own:
-                places[phrase.caption].append((own[0], around(phrase.boxes)))
+        to_align, _ = queries(self.model, phrases.phrases(self.train_set), sentences)
+        for query in to_align:
+            place = around(query.phrase.boxes)
+            places[query.phrase.caption].append((query.fragments[0], place))
         return places
 
     def embed(self, batch: Any) -> tuple[Embeddings, Embeddings, PhraseLabels]:

@@ -80,7 +80,7 @@ class ComposedPanel:
         model = state.model if state.model in composers else composers[0]
         named = yield from callbacks.wait_for(self.note, self.library.reader(model))
         yield {self.note: html.progress("Composing sentences")}
-        composed = named.reader.compose(self.open_photo(state), SENTENCES)
+        composed = named.reader.compose(self.open_photo(state), SENTENCES).sentences
         yield {
             self.note: "",
             self.sentences: sentences_html(composed, model),

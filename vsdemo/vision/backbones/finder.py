@@ -224,7 +224,7 @@ class Finder(Network):
 
     def describe(self, pixels: Tensor, boxes: Tensor) -> Tensor:
         """Describe boxes as `find_and_describe` does; it is certain that people speak of them."""
-        places = F.pad(boxes.to(pixels), (0, PLACE - boxes.shape[-1]))
+        places = F.pad(boxes.to(pixels), (0, 1))
         return torch.cat([super().describe(pixels, boxes), places], -1)
 
     def find(self, pixels: Tensor) -> list[Tensor]:

@@ -1,10 +1,10 @@
-"""What the trainings of networks that find things have in common."""
+"""What trainings have in common that keep the weights of the last epoch."""
 
 from __future__ import annotations
 
 import math
-from dataclasses import asdict
-from typing import Any
+from dataclasses import asdict, dataclass
+from typing import Any, ClassVar
 
 from torch import Tensor, nn
 from torch.optim import AdamW, Optimizer
@@ -14,12 +14,31 @@ from vsdemo.models.losses import check_finite
 CLIP = 5.0  # largest norm of the gradient
 
 
-class DetectionMaterial:
-    """Base class of their materials: AdamW, whose rate falls, and the weights of the last epoch.
+@dataclass(frozen=True)
+class LastEpochSettings:
+    """Base class of their settings, which also have `epochs` and `evaluate_every`.
 
     Attributes:
-        config: The settings, a dataclass with `learning_rate`, `weight_decay`, `warmup` in steps,
-            and `epochs`.
+        learning_rate: Highest learning rate of AdamW.
+        weight_decay: Weight decay of AdamW.
+        warmup: Steps in which the learning rate rises.
+        seed: Seed of weights and of the order of the data.
+    """
+
+    learning_rate: float = 0.002
+    weight_decay: float = 0.02
+    warmup: int = 200
+    seed: int = 0
+
+    snapshot_every: ClassVar[int] = 0
+    patience: ClassVar[int] = 1  # not used, as no metric chooses the epoch
+
+
+class LastEpochMaterial:
+    """Base class of their materials: AdamW, whose rate falls to 0.
+
+    Attributes:
+        config: The `LastEpochSettings` of the training.
         model: The network.
         steps_per_epoch: Steps of an epoch.
     """
