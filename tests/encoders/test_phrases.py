@@ -49,6 +49,17 @@ def test_phrases_are_the_sentence_noun_phrases_and_other_content_words(encoder):
     ]
 
 
+def test_a_particle_is_no_phrase(encoder):
+    tree = Tree(
+        ("A", "dog", "sits", "up"),
+        (2, 3, 0, 3),
+        ("det", "nsubj", "root", "compound:prt"),
+        ("DET", "NOUN", "VERB", "ADV"),
+    )
+    words = [fragment.words for fragment in encoder.fragments(Sentence("A dog sits up", tree))]
+    assert words == [(0, 1, 2, 3), (0, 1), (2,)]
+
+
 def test_an_embedding_is_that_of_the_states_of_its_words(encoder):
     embeddings = embed(encoder, SENTENCES)
     for row, sentence in enumerate(SENTENCES):
@@ -56,9 +67,13 @@ def test_an_embedding_is_that_of_the_states_of_its_words(encoder):
         states, _ = encoder.gru(encoder.table(ids)[None])
         fragments = encoder.fragments(sentence)
         for column, fragment in enumerate(fragments):
-            mean = sum(states[0, word] for word in fragment.words) / len(fragment.words)
-            own = F.normalize(encoder.out(mean), dim=0)
-            expected = torch.cat([own, torch.tensor([0.3])])
+            if fragment.relation == WHOLE:
+                u = encoder.whole(torch.stack(list(states[0])).amax(0))
+            else:
+                u = encoder.out(
+                    sum(states[0, word] for word in fragment.words) / len(fragment.words)
+                )
+            expected = torch.cat([F.normalize(u, dim=0), torch.tensor([0.3])])
             if fragment.relation == WHOLE:  # counts as all others together
                 expected *= max(1, len(fragments) - 1)
             torch.testing.assert_close(

@@ -1,6 +1,7 @@
 """The loss of phrases and regions, against plain loops."""
 
 import math
+from dataclasses import replace
 
 import pytest
 import torch
@@ -10,6 +11,7 @@ from torch.autograd import gradcheck
 from vsdemo.core.embeddings import Embeddings
 from vsdemo.models.contrast import SCALE
 from vsdemo.models.grounding import Grounding, PhraseLabels
+from vsdemo.models.losses import distillation
 from vsdemo.models.scores import fragment_alignment
 
 OWNER = torch.tensor([0, 0, 1])
@@ -66,10 +68,11 @@ def test_loss_is_that_of_plain_loops(texts, photos):
         parts = [max(0.0, best(caption, number, photo)) for number in NUMBERS[caption]]
         return sum(parts) / len(parts)
 
-    captions = phrases = 0.0
-    count = 0
+    def whole(caption, photo):
+        return best(caption, 0, photo) / (len(NUMBERS[caption]) - 1)
+
+    phrases, count = 0.0, 0
     for caption, photo in enumerate(OWNER.tolist()):
-        captions -= log_share([SCALE * score(caption, p) for p in range(2)], photo) / 3
         for number in NUMBERS[caption][1:]:
             phrases -= log_share([SCALE * best(caption, number, p) for p in range(2)], photo)
             count += 1
@@ -79,19 +82,50 @@ def test_loss_is_that_of_plain_loops(texts, photos):
         logits = [SCALE * product(caption, number, photo, r) for r in REGIONS[photo]]
         places -= sum(share * log_share(logits, r) for r, share in own.items()) / len(PLACES)
     result = Grounding(0.5, 2.0)(SCORE, Embeddings(s, s_mask), Embeddings(v, v_mask), labels())
-    assert result["captions"].item() == pytest.approx(captions, rel=1e-5)
-    assert result["phrases"].item() == pytest.approx(phrases / count, rel=1e-5)
-    assert result["places"].item() == pytest.approx(places, rel=1e-5)
-    expected = captions + result["photos"].item() + 0.5 * phrases / count + 2 * places
-    assert result["loss"].item() == pytest.approx(expected, rel=1e-5)
+    expected = {
+        "captions": contrast(score),
+        "wholes": contrast(whole),
+        "phrases": 0.5 * phrases / count,
+        "places": 2 * places,
+    }
+    assert {name: result[name].item() for name in expected} == pytest.approx(expected, rel=1e-5)
+    assert result["loss"].item() == pytest.approx(sum(expected.values()), rel=1e-5)
+
+
+def contrast(score):
+    """Return the losses of captions among photos, and of photos among captions."""
+    total = 0.0
+    for caption, photo in enumerate(OWNER.tolist()):
+        logits = [SCALE * score(caption, p) for p in range(2)]
+        others = [SCALE * score(c, photo) for c, p in enumerate(OWNER.tolist()) if p != photo]
+        total -= log_share(logits, photo) / len(OWNER)
+        total -= log_share([logits[photo], *others], 0) / len(OWNER)
+    return total
+
+
+def test_a_teacher_adds_how_far_both_scores_are_from_its_own(texts, photos):
+    taught = torch.rand(3, 2, dtype=torch.float64)
+    loss = Grounding(0.5, 2.0, teacher_weight=0.7, teacher_temperature=0.2)
+    embeddings = Embeddings(*texts), Embeddings(*photos)
+    alone = loss(SCORE, *embeddings, labels())
+    result = loss(SCORE, *embeddings, replace(labels(), teacher=taught))
+    counts = torch.tensor([[len(numbers) - 1] for numbers in NUMBERS])
+    wholes = SCORE.align(*embeddings).masked_fill(~embeddings[1].mask[:, None], -torch.inf)
+    for name, scores in (
+        ("captions", SCORE(*embeddings)),
+        ("wholes", wholes[:, :, 0].amax(-1) / counts),
+    ):
+        expected = 0.7 * distillation(scores, taught, 0.2) / 3
+        assert (result[name] - alone[name]).item() == pytest.approx(expected.item())
 
 
 def test_gradients_are_right(texts, photos):
     (s, s_mask), (v, v_mask) = texts, photos
     loss = Grounding(0.5, 2.0).double()
+    taught = replace(labels(), teacher=torch.rand(3, 2, dtype=torch.float64))
 
     def total(x, y):
-        return loss(SCORE, Embeddings(x, s_mask), Embeddings(y, v_mask), labels())["loss"]
+        return loss(SCORE, Embeddings(x, s_mask), Embeddings(y, v_mask), taught)["loss"]
 
     is_there = v_mask[..., None]
     assert gradcheck(lambda x, y: total(x, y * is_there), (s.requires_grad_(), v.requires_grad_()))
@@ -100,6 +134,6 @@ def test_gradients_are_right(texts, photos):
 def test_without_known_places_only_captions_and_phrases_count(texts, photos):
     none = PhraseLabels(OWNER, torch.zeros(0, 2, dtype=torch.long), torch.zeros(0, 1))
     result = Grounding(1.0, 2.0)(SCORE, Embeddings(*texts), Embeddings(*photos), none)
-    parts = result["captions"] + result["photos"] + result["phrases"]
+    parts = result["captions"] + result["wholes"] + result["phrases"]
     assert result["loss"].item() == pytest.approx(parts.item())
     assert "places" not in result

@@ -68,6 +68,7 @@ def world(tmp_path_factory):
         patch.setattr(train.datasets, "load", load)
         patch.setattr(box_labels, "phrases", phrases)
         patch.setattr(Detection, "log_interval", 1)
+        patch.setattr(train, "NETWORK", "torchvision/densenet169")
         yield root
 
 
@@ -110,7 +111,7 @@ def test_a_damaged_photo_is_named(world, tmp_path, is_one_sentence):
     bad = tmp_path / "bad.png"
     bad.write_bytes(b"no photo")
     maps = photo_maps.PhotoMaps(tmp_path / "maps", [bad])
-    network = Finder(train.load_network(train.find_weights(train.DENSENET))).eval()
+    network = Finder(train.load_network(train.find_weights(train.NETWORK))).eval()
     with pytest.raises(UserError, match=r"bad\.png") as error:
         maps.compute(network)
     is_one_sentence(error)

@@ -15,8 +15,8 @@ def train_finder(
 ) -> None:
     """Train the finder, which finds the parts of photos.
 
-    What DenseNet-169 sees in the photos takes 4.3 GB of disk meanwhile. To use the finder, put it
-    into checkpoints/finder. Models work only with the finder they were trained with.
+    What the network below sees in the photos takes 4.3 GB of disk meanwhile. To use the finder, put
+    it into checkpoints/finder. Models work only with the finder they were trained with.
     """
     from vsdemo.recipes.finder.train import Settings, train
 

@@ -13,8 +13,9 @@ from torch.nn.utils.rnn import pad_sequence
 from vsdemo.core.alignment import WHOLE, Fragment
 from vsdemo.core.embeddings import Embeddings
 from vsdemo.core.sentences import Sentence, Tree
-from vsdemo.data.text.noun_phrases import noun_phrases
+from vsdemo.data.text.noun_phrases import PARTICLE, noun_phrases
 from vsdemo.data.text.vocab import PAD, Vocab
+from vsdemo.encoders.pooling import maximum, step_mask
 from vsdemo.encoders.recurrent import initialise, run
 from vsdemo.encoders.words import WordEncoder
 
@@ -48,10 +49,10 @@ class PhraseGRU(WordEncoder):
 
         h_1 ... h_T = GRU(x_1 ... x_T), both directions
         s_m = [u / |u|, c]       u = W mean_t h_t + b,  over the words t of phrase m
+        s_0 = n [u / |u|, c]     u = W' max_t h_t + b', over all words
 
-    The first phrase is the whole sentence, whose s counts as often as there are other phrases. Then
-    follow, from left to right, noun phrases and the other words that are no function words, such as
-    verbs.
+    The first phrase is the whole sentence, which counts as much as all n others. These follow from
+    left to right: noun phrases, and the other words that are no function words, such as verbs.
 
     Args:
         vocab: The known words.
@@ -78,7 +79,7 @@ class PhraseGRU(WordEncoder):
         self.dim, self.certainty = dim, certainty
         self.gru = nn.GRU(word_dim, units, batch_first=True, bidirectional=True)
         initialise(self.gru)
-        self.out = nn.Linear(2 * units, dim - 1)
+        self.out, self.whole = nn.Linear(2 * units, dim - 1), nn.Linear(2 * units, dim - 1)
         self.dropout = nn.Dropout(dropout)
 
     def fragments(self, sentence: Sentence) -> tuple[Fragment, ...]:
@@ -108,25 +109,39 @@ class PhraseGRU(WordEncoder):
 
     def forward(self, batch: Phrases) -> Embeddings:
         """Embed a batch of B sentences: (B, M, D) with a mask (B, M)."""
-        lengths = batch.spans[:, 0, 1].cpu()  # of whole sentences
+        lengths = batch.spans[:, 0, 1]  # of whole sentences
         words = self.dropout(self.table(batch.ids))  # (B, T, word_dim)
-        states, _ = run(self.gru, words, lengths)  # (B, T, 2 units)
-        starts, stops = batch.spans.unbind(-1)  # (B, M)
-        step = torch.arange(states.shape[1], device=states.device)
-        inside = (starts[..., None] <= step) & (step < stops[..., None])  # (B, M, T)
-        mask = stops > starts
-        shares = inside / (stops - starts).clamp(min=1)[..., None]  # (B, M, T)
-        means = self.dropout(shares.to(states) @ states)  # (B, M, 2 units)
-        unit = F.normalize(self.out(means).float(), dim=-1)
-        x = F.pad(unit, (0, 1), value=self.certainty) * mask[..., None]  # (B, M, D)
-        x[:, 0] *= (mask.sum(1, keepdim=True) - 1).clamp(min=1)
-        return Embeddings(x, mask)
+        states, _ = run(self.gru, words, lengths.cpu())  # (B, T, 2 units)
+        mask, means = _means(states, batch.spans)
+        whole = self.dropout(maximum(states, step_mask(states, lengths)))  # (B, 2 units)
+        u = torch.cat([self.whole(whole)[:, None], self.out(self.dropout(means[:, 1:]))], 1)
+        x = F.pad(F.normalize(u.float(), dim=-1), (0, 1), value=self.certainty)  # (B, M, D)
+        times = torch.cat([counts(mask), mask[:, 1:]], 1)  # (B, M)
+        return Embeddings(x * times[..., None], mask)
+
+
+def counts(mask: Tensor) -> Tensor:
+    """Return how often whole sentences count, which are the first of phrases (B, M): (B, 1)."""
+    return (mask.sum(1, keepdim=True) - 1).clamp(min=1)
+
+
+def _means(states: Tensor, spans: Tensor) -> tuple[Tensor, Tensor]:
+    """Return which of spans (B, M, 2) exist, and the means over them of states (B, T, D)."""
+    starts, stops = spans.unbind(-1)  # (B, M)
+    step = torch.arange(states.shape[1], device=states.device)
+    inside = (starts[..., None] <= step) & (step < stops[..., None])  # (B, M, T)
+    shares = inside / (stops - starts).clamp(min=1)[..., None]
+    return stops > starts, shares.to(states) @ states  # (B, M, D)
 
 
 def fragments(tree: Tree) -> tuple[Fragment, ...]:
-    """Return the whole sentence, then its noun phrases and other content words in order."""
+    """Return the whole sentence, then its noun phrases and other content words in order.
+
+    Function words, and particles such as "up" in "sits up", are parts of the whole sentence only.
+    """
     phrases = [Fragment(NOUN_PHRASE, phrase.words) for phrase in noun_phrases(tree)]
-    inside = {word for phrase in phrases for word in phrase.words} | tree.function_words
-    others = [Fragment(WORD, (i,)) for i in range(len(tree.words)) if i not in inside]
+    left_out = {word for phrase in phrases for word in phrase.words} | tree.function_words
+    left_out |= {word for word, label in enumerate(tree.labels) if label == PARTICLE}
+    others = [Fragment(WORD, (i,)) for i in range(len(tree.words)) if i not in left_out]
     whole = Fragment(WHOLE, tuple(range(len(tree.words))))
     return (whole, *sorted([*phrases, *others], key=lambda fragment: fragment.words))

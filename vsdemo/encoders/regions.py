@@ -12,9 +12,8 @@ from vsdemo.core.embeddings import Embeddings
 from vsdemo.encoders import Encoder
 from vsdemo.encoders.image import LinearImage, stack
 from vsdemo.encoders.standardize import standardization
-from vsdemo.vision.regions import PLACE
+from vsdemo.vision.regions import FRAME, PLACE
 
-COMPRESSION = 400.0  # of features of length 1, before their logarithm
 PLACE_UNITS = 64  # of the hidden layer that reads where a region is
 
 
@@ -67,41 +66,81 @@ class RegionImage(Encoder):
         return Embeddings(x, mask)
 
 
-class PlacedRegions(RegionImage):
+class PlacedRegions(Encoder):
     """Regions with what is known about their boxes: (N, K, F) -> (N, K, D).
 
-        v = [u / |u|, log p]     u = W_m log(1 + 400 x) + M(b)
+        v = [u / |u|, log p]     u = W_m x + M(b),  or  W_f x + c  for the whole frame
 
-    of the features x of each region, its box b, and how certain it is that people speak of it, p;
-    M is a network with one hidden layer. The last `PLACE` numbers of a region are b and log p.
+    of the scaled features x of each region, its box b, and how certain it is that people speak of
+    it, p; M is a network with one hidden layer. Regions and frames are scaled apart, as frames are
+    much more alike. The last `PLACE` numbers of a region are b and log p. A row of zeros is a
+    missing region and is masked.
 
     Args:
         features: Length F of a region's vector.
         dim: Length D of the embeddings.
-        dropout: Share of the features set to 0.
+        dropout: Share of the features set to 0, the same ones for all regions of a photo.
     """
 
+    needs = frozenset({"regions"})
+
     def __init__(self, features: int, dim: int, *, dropout: float = 0.0) -> None:
-        super().__init__(features - PLACE, dim - 1, dropout=dropout, standardize=True)
+        super().__init__()
         self.dim = dim
+        self.regions = _ScaledLinear(features - PLACE, dim - 1)
+        self.frames = _ScaledLinear(features - PLACE, dim - 1)
+        self.dropout = nn.Dropout(dropout)
         self.place = nn.Sequential(
             nn.Linear(PLACE - 1, PLACE_UNITS), nn.ReLU(), nn.Linear(PLACE_UNITS, dim - 1)
         )
 
+    def prepare(self, items: Tensor) -> list[Tensor]:
+        """Split features (N, ...) into rows."""
+        return list(items)
+
+    def collate(self, prepared: Sequence[Tensor]) -> Tensor:
+        """Stack features (K, F), of any precision, into one batch (B, K, F)."""
+        return stack(prepared)
+
     def observe(self, batch: Tensor) -> None:
-        """Take mean and variance of the regions of a whole batch (B, K, F)."""
+        """Take mean and variance of the regions, and of the frames, of a whole batch (B, K, F)."""
         regions, mask = _regions(batch)
-        self.standardize.observe(_compress(regions[mask][:, :-PLACE]))
+        for linear, rows in self._kinds(regions, mask):
+            linear.standardize.observe(regions[rows][:, :-PLACE])
 
     def forward(self, batch: Tensor) -> Embeddings:
         """Embed a batch (B, K, F): (B, K, D) with a mask (B, K)."""
         regions, mask = _regions(batch)
-        features, box, certain = regions[mask].split([regions.shape[-1] - PLACE, PLACE - 1, 1], -1)
-        features = self.dropout(self.standardize(_compress(features)))  # (R, F)
-        v = F.normalize((self.linear(features) + self.place(2 * box - 1)).float(), dim=-1)
+        features, box, certain = regions.split([regions.shape[-1] - PLACE, PLACE - 1, 1], -1)
+        kept = self.dropout(features.new_ones(len(features), features.shape[-1]))  # (B, F)
         x = regions.new_zeros(*mask.shape, self.dim)
-        x[mask] = torch.cat([v, certain.float()], -1).to(x.dtype)
+        for linear, rows in self._kinds(regions, mask):
+            u = linear(features[rows], kept[rows.nonzero()[:, 0]])  # (R, D - 1)
+            if linear is self.regions:
+                u = u + self.place(2 * box[rows] - 1)
+            x[rows] = torch.cat([F.normalize(u.float(), dim=-1), certain[rows]], -1).to(x)
         return Embeddings(x, mask)
+
+    def _kinds(self, regions: Tensor, mask: Tensor) -> list[tuple[_ScaledLinear, Tensor]]:
+        """Return each layer, and which of the regions (B, K, F) it reads, (B, K)."""
+        is_frame = mask & (regions[..., -PLACE:-1] == regions.new_tensor(FRAME)).all(-1)
+        return [(self.regions, mask & ~is_frame), (self.frames, is_frame)]
+
+
+class _ScaledLinear(nn.Module):
+    """A linear layer over scaled features: (N, F) -> (N, D)."""
+
+    def __init__(self, features: int, dim: int) -> None:
+        super().__init__()
+        self.standardize = standardization(features, standardize=True, small_features=True)
+        self.linear = nn.Linear(features, dim)
+        nn.init.xavier_uniform_(self.linear.weight)
+        nn.init.zeros_(self.linear.bias)
+
+    def forward(self, x: Tensor, kept: Tensor) -> Tensor:
+        """Multiply the scaled features by `kept`, (N, F), and project them."""
+        projected: Tensor = self.linear(self.standardize(x) * kept)
+        return projected
 
 
 class RegionMean(LinearImage):
@@ -126,11 +165,6 @@ def _regions(batch: Tensor) -> tuple[Tensor, Tensor]:
     """Return features (B, K, F) and which of the regions exist, (B, K)."""
     regions = batch if batch.dim() == 3 else batch[:, None]
     return regions, (regions != 0).any(-1)
-
-
-def _compress(features: Tensor) -> Tensor:
-    """Make features above 0 more alike, as few of them are much larger than the others."""
-    return torch.log1p(COMPRESSION * features)
 
 
 def _means(batch: Tensor) -> Tensor:

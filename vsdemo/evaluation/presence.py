@@ -64,8 +64,11 @@ class Presence:
     other: Tensor
 
     def limit(self) -> float:
-        """Return the score from which a region shows a phrase, so that KEPT of those do."""
-        return float(self.own.quantile(1 - KEPT))
+        """Return the score from which a region shows a phrase, so that KEPT of those do.
+
+        It is 0 without phrases.
+        """
+        return float(self.own.quantile(1 - KEPT)) if len(self.own) else 0.0
 
 
 def measure(

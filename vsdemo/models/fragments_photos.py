@@ -63,10 +63,10 @@ class FragmentsPhotosConfig(SymmetricConfig):
     crops: FoundCrops = "found"
     extra: NoExtraPhotos = "none"
     batch_size: BatchSize = 64
-    captions: Captions = 2
+    captions: Captions = 5
     min_count: MinCount = 3
     epochs: Epochs = 10
-    evaluate_every: EvaluateEvery = 2
+    evaluate_every: EvaluateEvery = 5
     patience: Patience = 20
     optimizer: Optimizer = "adamw"
     warmup: Warmup = 100
@@ -78,6 +78,11 @@ class FragmentsPhotosConfig(SymmetricConfig):
     certainty: Certainty = 0.1
     phrase_weight: Weight = 1.0
     place_weight: Weight = 0.0
+
+    @property
+    def takes_teacher(self) -> bool:
+        """Whether a teacher can be set: yes."""
+        return True
 
 
 def build(config: FragmentsPhotosConfig, vocab: Vocab, features: int) -> DualEncoder:
@@ -95,9 +100,10 @@ def build(config: FragmentsPhotosConfig, vocab: Vocab, features: int) -> DualEnc
     content words, not single words; the whole sentence counts as much as all others; (2) a network
     of our own proposes regions, which has learned from boxes of people which parts of photos they
     speak of, but from no words; the logarithm of how certain it is of a region is part of v . s;
-    (3) the loss is a contrast of captions and photos, and of each phrase and photos, without a
-    margin; (4) `fragments_photos/boxes` also learns which regions phrases name, from boxes of
-    people; `fragments_photos` does not.
+    (3) the loss is a contrast of captions and photos, of whole sentences alone and photos, and of
+    each phrase and photos, without a margin; (4) `fragments_photos/boxes` also learns which regions
+    phrases name, from boxes of people; `fragments_photos` does not; (5) with a teacher, it also
+    learns the scores of that model.
 
     `features` is the length of a region's vector.
     """
@@ -113,7 +119,12 @@ def build(config: FragmentsPhotosConfig, vocab: Vocab, features: int) -> DualEnc
     )
     image = PlacedRegions(features, config.dim, dropout=config.dropout)
     score = fragment_alignment(smoothing=0.0, best_region=True)
-    objective = Grounding(config.phrase_weight, config.place_weight)
+    objective = Grounding(
+        config.phrase_weight,
+        config.place_weight,
+        teacher_weight=config.teacher_weight,
+        teacher_temperature=config.teacher_temperature,
+    )
     return DualEncoder(text, image, score, objective)
 
 

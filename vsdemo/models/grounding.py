@@ -10,7 +10,9 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from vsdemo.core.embeddings import Embeddings
+from vsdemo.encoders.phrases import counts
 from vsdemo.models.contrast import MOST, SCALE, caption_losses
+from vsdemo.models.losses import distillation
 from vsdemo.models.objectives import Objective
 from vsdemo.models.scores import Score
 
@@ -24,38 +26,53 @@ class PhraseLabels:
         phrases: (Q, 2) caption and number of each phrase whose place is known.
         regions: (Q, K) how well each region of its photo fits that place, 0 for not at all, with a
             sum of 1.
+        teacher: (C, P) the scores of a teacher; None without one.
     """
 
     owner: Tensor
     phrases: Tensor
     regions: Tensor
+    teacher: Tensor | None = None
 
 
 class Grounding(Objective):
     """Contrasts captions and photos, phrases and photos, and phrases and regions.
 
         loss = contrast of captions c and photos p, with logits S / t
+             + the same with logits W / t'
              + phrase_weight * mean over phrases s, of photos p,
-               of -log softmax over photos q of max over their regions v of s . v / t'
+               of -log softmax over photos q of max over their regions v of s . v / t''
              + place_weight * mean over phrases with a known place of the cross-entropy of how well
-               regions fit it with the softmax over the regions v of their photo of s . v / t''
+               regions fit it with the softmax over the regions v of their photo of s . v / t'''
+             + teacher_weight * (distillation to S + distillation to W) / number of captions
 
-    The contrast is that of `Contrast`; the three t are learned. A whole caption is no phrase here.
+    S is the score; W that of the whole sentence alone, which is no phrase here. The contrast is
+    that of `Contrast`, the distillation `losses.distillation`; the four t are learned.
 
     Args:
         phrase_weight: Weight of phrases and photos.
         place_weight: Weight of phrases and regions.
+        teacher_weight: Weight of the scores of a teacher, where there is one.
+        teacher_temperature: What both scores are divided by there.
     """
 
-    def __init__(self, phrase_weight: float, place_weight: float) -> None:
+    def __init__(
+        self,
+        phrase_weight: float,
+        place_weight: float,
+        *,
+        teacher_weight: float = 1.0,
+        teacher_temperature: float = 0.05,
+    ) -> None:
         super().__init__()
         self.phrase_weight, self.place_weight = phrase_weight, place_weight
-        self.log_scales = nn.Parameter(torch.full((3,), math.log(SCALE)))
+        self.teacher_weight, self.teacher_temperature = teacher_weight, teacher_temperature
+        self.log_scales = nn.Parameter(torch.full((4,), math.log(SCALE)))
 
     def forward(
         self, score: Score, texts: Embeddings, photos: Embeddings, labels: PhraseLabels
     ) -> dict[str, Tensor]:
-        """Return `loss`, and the losses of captions, photos, phrases and places.
+        """Return `loss`, and the losses of captions, whole sentences, phrases and places.
 
         Args:
             score: Aligns parts of captions with regions.
@@ -65,24 +82,33 @@ class Grounding(Objective):
         """
         assert texts.mask is not None
         assert photos.mask is not None
-        scale, phrase_scale, place_scale = self.log_scales.exp().clamp(max=MOST)
+        scale, whole_scale, phrase_scale, place_scale = self.log_scales.exp().clamp(max=MOST)
         aligned = score.align_parts(texts, photos)  # (R, P, K)
-        scores = score.pool_parts(aligned, texts, photos)  # (C, P)
-        for_captions, for_photos = caption_losses(scale * scores, labels.owner)
+        best = aligned.masked_fill(~photos.mask, -torch.inf).amax(-1)  # (R, P)
         caption, number = texts.mask.nonzero(as_tuple=True)  # (R,) each
-        parts = number > 0
-        best = aligned[parts].masked_fill(~photos.mask, -torch.inf).amax(-1)  # (R', P)
-        for_phrases = F.cross_entropy(phrase_scale * best, labels.owner[caption[parts]])
-        loss = for_captions + for_photos + self.phrase_weight * for_phrases
-        logged = {"captions": for_captions, "photos": for_photos, "phrases": for_phrases}
+        is_phrase = number > 0
+        parts = {
+            "captions": self._contrast(score.pool_parts(aligned, texts, photos), scale, labels),
+            "wholes": self._contrast(best[~is_phrase] / counts(texts.mask), whole_scale, labels),
+            "phrases": self.phrase_weight
+            * F.cross_entropy(phrase_scale * best[is_phrase], labels.owner[caption[is_phrase]]),
+        }
         if len(labels.phrases):
             rows = texts.mask.flatten().cumsum(0).view_as(texts.mask) - 1  # (C, M)
             photo = labels.owner[labels.phrases[:, 0]]
             own = place_scale * aligned[rows[tuple(labels.phrases.T)], photo]  # (Q, K)
             for_places = _cross_entropy(own, labels.regions, photos, photo)
-            loss = loss + self.place_weight * for_places
-            logged["places"] = for_places
-        return {"loss": loss, **{name: part.detach() for name, part in logged.items()}}
+            parts["places"] = self.place_weight * for_places
+        loss = torch.stack(list(parts.values())).sum()
+        return {"loss": loss, **{name: part.detach() for name, part in parts.items()}}
+
+    def _contrast(self, scores: Tensor, scale: Tensor, labels: PhraseLabels) -> Tensor:
+        """Return the losses of captions and photos by scores (C, P), and of those of a teacher."""
+        loss = caption_losses(scale * scores, labels.owner).sum()
+        if labels.teacher is None:
+            return loss
+        taught = distillation(scores, labels.teacher, self.teacher_temperature)
+        return loss + self.teacher_weight * taught / len(scores)
 
 
 def _cross_entropy(logits: Tensor, wanted: Tensor, photos: Embeddings, photo: Tensor) -> Tensor:

@@ -108,9 +108,9 @@ POCKET = Licence(
 EASEL = DATA["retrieval", "storybook"]
 FINDER = Licence(
     RESEARCH_ONLY,
-    "boxes of Flickr30k Entities in photos of Flickr8k, both for non-commercial research and "
-    "education; Storybook, MIT as part of vsdemo; the weights of torchvision's DenseNet-169, "
-    "BSD-3-Clause",
+    "photos and captions of Flickr8k, boxes and captions of Flickr30k, all for non-commercial "
+    "research and education; Storybook, MIT as part of vsdemo; the weights of torchvision's "
+    "DenseNet-169, BSD-3-Clause",
     "other",
     "flickr8k-research-only",
     "https://hockenmaier.cs.illinois.edu/8k-pictures.html",

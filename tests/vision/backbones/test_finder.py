@@ -103,11 +103,11 @@ def test_boxes_and_vectors_come_from_one_pass(finder, photos):
     handle.remove()
     assert passes == [1]
     assert boxes.shape == (2, MOST_FOUND, 4)
-    assert vectors.shape == (2, MOST_FOUND, LAST + regions.PLACE)
+    assert vectors.shape == (2, MOST_FOUND, 2 * LAST + regions.PLACE)
     assert boxes[:, -1].tolist() == [list(regions.FRAME)] * 2
     described = network.encode_regions(views, boxes)
     torch.testing.assert_close(vectors[..., :-1], described[..., :-1], atol=2e-3, rtol=0)
-    torch.testing.assert_close(vectors[..., LAST:-1], boxes)
+    torch.testing.assert_close(vectors[..., 2 * LAST : -1], boxes)
     assert (vectors[:, :-1, -1] <= 0).all()  # logarithms of how certain they are
     assert vectors[:, -1, -1].tolist() == described[0, :2, -1].tolist() == [0, 0]
 

@@ -13,6 +13,7 @@ from vsdemo.data.text.inflection import singular
 
 NOUNS = frozenset({"NOUN", "PROPN"})
 PRONOUN = "PRON"
+PARTICLE = "compound:prt"  # the relation of "up" to the verb in "sits up"
 INNER = frozenset({"det", "amod", "compound", "nummod", "flat", "fixed", "goeswith"})
 NEVER_HEADS = frozenset({"expl", "fixed", "goeswith", "flat"})
 PLACES_OF_NOUNS = frozenset({"nsubj", "obj", "iobj", "obl", "nmod"})  # "one of them", "in blue"
@@ -193,7 +194,7 @@ def _phrase_of_words(phrases: Sequence[NounPhrase]) -> dict[int, int]:
 
 
 def _particles(tree: Tree, children: Sequence[Sequence[int]], verb: int) -> list[int]:
-    return [child for child in children[verb] if tree.labels[child] == "compound:prt"]
+    return [child for child in children[verb] if tree.labels[child] == PARTICLE]
 
 
 def _subject(

@@ -132,6 +132,10 @@ class Captions(LastEpochMaterial):
             nats, words = nats + float(total), words + float((wanted != PAD).sum())
         return {"perplexity": round(float(np.exp(nats / max(1, words))), 2)}
 
+    def identity(self) -> dict[str, Any]:
+        """Return the settings, and the weights of the model."""
+        return {**super().identity(), "of_hash": checkpoint.content_hash(self.folder)}
+
     def describe(self) -> dict[str, Any]:
         """Return the settings, and the checkpoint."""
         return {"settings": asdict(self.config), "checkpoint": self.folder.name}

@@ -11,16 +11,16 @@ from vsdemo.vision.backbones.finder import SIDE, BoxHead
 from vsdemo.vision.crops import MOST_FOUND
 
 BODY = """\
-A head of {parameters:.2f} million parameters over torchvision's DenseNet-169
-(`vsdemo/vision/backbones/finder.py`), which finds the parts of a photo that people speak of,
-whatever they are. It was trained by
+A head of {parameters:.2f} million parameters over the image network of flickr8k/vse, a
+DenseNet-169 whose last block was tuned with captions (`vsdemo/vision/backbones/finder.py`). It
+finds the parts of a photo that people speak of, whatever they are. It was trained by
 
     python -m vsdemo train-finder --out checkpoints/finder --epochs {epochs}
 
 Seed {seed}; {hours} hours. It learned from the boxes that people drew in the photos of Flickr8k
 train (Flickr30k Entities), and from those of {drawings:,} drawings of Storybook train, but from no
-word: which box is called what is not among the labels. DenseNet-169 is frozen, and not part of this
-checkpoint.
+word: which box is called what is not among the labels. The network below it is frozen, and not
+part of this checkpoint.
 
 On Flickr8k dev (whole photos of {side} x {side} pixels), {recall:.1f}% of what captions speak of is
 among the {count} boxes of a photo (intersection over union of 0.5 at least), and {first:.1f}% among

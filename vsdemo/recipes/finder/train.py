@@ -29,7 +29,7 @@ from vsdemo.vision.backbones.finder import BoxHead, Finder, Maps, Proposed
 from vsdemo.vision.backbones.network import load_network
 
 WEIGHTS = "model.safetensors"
-DENSENET = "torchvision/densenet169"
+NETWORK = "tuned:flickr8k/vse"
 OBSERVED = 200  # photos from which the scale of the channels is taken
 
 
@@ -81,7 +81,7 @@ class Detection(LastEpochMaterial):
         """Compute missing maps and return a new head.
 
         Raises:
-            UserError: Photos, boxes or DenseNet-169 are missing.
+            UserError: Photos, boxes or NETWORK are missing.
         """
         photos, self.boxes = of_photos(datasets.load("flickr8k", "train"))
         if self.config.drawings:
@@ -91,7 +91,7 @@ class Detection(LastEpochMaterial):
         self.train_count = len(photos)
         dev, dev_boxes = of_photos(datasets.load("flickr8k", "dev"))
         self.boxes += dev_boxes
-        self.weights = find_weights(DENSENET)
+        self.weights = find_weights(NETWORK)
         self.network = Finder(load_network(self.weights)).eval().requires_grad_(False)
         self.network.to(device()).to(memory_format=torch.channels_last)
         photos += dev

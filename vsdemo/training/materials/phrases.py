@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
@@ -93,10 +94,15 @@ class PhrasePhotos(PhotoBatches):
         inputs = [self.captions[caption] for caption in captions]
         texts = parts.embed_texts(self.model.text, inputs, self.config.chunk)
         photos = torch.from_numpy(batch.photos)
+        photos = photos.to(device())
         labels = self._labels(captions, torch.from_numpy(owner), photos)
-        return texts, self._embed_photos(photos.to(device())), labels
+        if self.teacher is not None:
+            taught = self.teacher.scores(torch.from_numpy(captions).to(device()), photos)
+            labels = replace(labels, teacher=taught)
+        return texts, self._embed_photos(photos), labels
 
     def _labels(self, captions: np.ndarray, owner: Tensor, photos: Tensor) -> PhraseLabels:
+        """Return which phrases of captions (C,), whose photos are (P,), name which regions."""
         rows, places = [], []
         for number, caption in enumerate(captions):
             for phrase, place in self._places.get(caption, ()):

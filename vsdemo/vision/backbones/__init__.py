@@ -1,7 +1,7 @@
 """The registry of backbones: frozen image networks, photos in, a vector and a spatial map out.
 
 A backbone is named `pocket` or `easel` (our own for photos, and for the drawings of Storybook; they
-come with the project), `finder` (DenseNet-169 with a head of ours that finds regions),
+come with the project), `finder` (a tuned DenseNet-169 with a head of ours that finds regions),
 `torchvision/NAME` or `clip:NAME`, the image tower of an open_clip model (`families.ClipFamily` has
 its names). `tuned:CHECKPOINT` is one whose end was trained further with the model of a checkpoint.
 The networks are in `network` and imported when needed, as importing torchvision takes seconds and a
@@ -33,7 +33,7 @@ CLIP, TUNED = "clip:", "tuned:"
 FAMILIES: dict[str, Family] = {  # what the names of backbones start with -> family
     "pocket": OwnFamily("pocket", "vsdemo.vision.backbones.pocket:Pocket", features=1024),
     "easel": OwnFamily("easel", "vsdemo.vision.backbones.easel:Easel", features=256),
-    "finder": HeadFamily("finder", "vsdemo.vision.backbones.finder:Finder", features=1669),
+    "finder": HeadFamily("finder", "vsdemo.vision.backbones.finder:Finder", features=3333),
     "torchvision/": TorchvisionFamily(),
     CLIP: ClipFamily(),
     TUNED: TunedFamily(),
@@ -104,17 +104,29 @@ def is_backbone(name: str) -> bool:
 
 
 def base_of(backbone: str) -> str:
-    """Return the backbone that another one was trained over; most are their own base."""
+    """Return the first of the backbones that one was trained over; most are their own base."""
+    return _below(backbone)[-1]
+
+
+def _below(backbone: str) -> list[str]:
+    """Return a backbone, the one that it was trained over, the one below that, and so on."""
+    chain = [backbone]
+    while below := _trained_over(chain[-1]):
+        chain.append(below)
+    return chain
+
+
+def _trained_over(backbone: str) -> str:
     try:
         family, name = family_of(backbone)
     except UnknownBackbone:
-        return backbone
-    return family.base(name) or backbone
+        return ""
+    return family.base(name)
 
 
 def is_available(backbone: str) -> bool:
     """Return whether a backbone's weights are known to be available without a download."""
-    return all(map(_has_weights, {backbone, base_of(backbone)}))
+    return all(map(_has_weights, _below(backbone)))
 
 
 def _has_weights(backbone: str) -> bool:
@@ -128,7 +140,8 @@ def _has_weights(backbone: str) -> bool:
 def how_to_get(backbone: str) -> str:
     """Return a sentence that says that a backbone is missing or unknown, and what to do."""
     try:
-        missing = base_of(backbone) if _has_weights(backbone) else backbone
+        chain = _below(backbone)
+        missing = next((name for name in chain if not _has_weights(name)), chain[-1])
         family, name = family_of(missing)
     except UnknownBackbone:
         return str(_unknown(backbone))

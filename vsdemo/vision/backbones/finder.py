@@ -1,8 +1,9 @@
 """Finder: finds the parts of a photo that people speak of, and describes them, in one pass.
 
-A small head of our own, trained by `vsdemo.recipes.finder`, reads two maps of a frozen DenseNet-169
-and proposes boxes, whatever they contain, as a region proposal network does (Ren et al., "Faster
-R-CNN", NIPS 2015).
+A small head of our own, trained by `vsdemo.recipes.finder`, reads two maps of a frozen network and
+proposes boxes, whatever they contain, as a region proposal network does (Ren et al., "Faster
+R-CNN", NIPS 2015). The network is DenseNet-169, whose last block was tuned with captions
+(`vsdemo.vision.backbones.tuned`).
 """
 
 from __future__ import annotations
@@ -17,7 +18,8 @@ from safetensors import safe_open
 from torch import Tensor, nn
 from torchvision.ops import nms
 
-from vsdemo.vision.backbones.network import Network, base_weights, describe_boxes, load_network
+from vsdemo.vision.backbones.network import Network, base_weights, load_network
+from vsdemo.vision.backbones.tuned import pool_regions
 from vsdemo.vision.crops import MOST_FOUND
 from vsdemo.vision.regions import FRAME, LEAST, PLACE
 
@@ -42,6 +44,7 @@ SHAPES = (
 CERTAIN_AT_FIRST = -4.0  # bias of the logits before training
 MOST_SIZED = 2.0  # logarithm of the factor by which a box is made larger or smaller, at most
 OF_EACH_SHAPE = 60  # most certain boxes of each shape that are compared
+LENGTH = 32.0  # of what describes a region, so that half precision has enough digits
 SAME = 0.65  # intersection over union above which two boxes show the same thing
 
 
@@ -168,7 +171,7 @@ def best_boxes(proposed: Proposed, count: int) -> list[Best]:
 
 
 class Finder(Network):
-    """The network: pixels (B, 3, H, W) to the vector and the last map of DenseNet-169.
+    """The network: pixels (B, 3, H, W) to the vector and the last map of the one below it.
 
     Attributes:
         first: What computes the finer map.
@@ -177,7 +180,7 @@ class Finder(Network):
         head: Proposes boxes.
 
     Args:
-        base: DenseNet-169.
+        base: DenseNet-169, tuned or not.
 
     Raises:
         UserError: `base` is another network.
@@ -197,7 +200,7 @@ class Finder(Network):
         """Build the network with the weights of the projection and of the head.
 
         Raises:
-            UserError: The weights of DenseNet-169 are missing, or not those of the training.
+            UserError: The weights of the network below are missing, or not those of the training.
         """
         with safe_open(path, "pt") as file:
             weights = base_weights(path, file.metadata())
@@ -225,7 +228,7 @@ class Finder(Network):
     def describe(self, pixels: Tensor, boxes: Tensor) -> Tensor:
         """Describe boxes as `find_and_describe` does; it is certain that people speak of them."""
         places = F.pad(boxes.to(pixels), (0, 1))
-        return torch.cat([super().describe(pixels, boxes), places], -1)
+        return torch.cat([_describe(self.region_map(pixels), boxes.to(pixels)), places], -1)
 
     def find(self, pixels: Tensor) -> list[Tensor]:
         """Find the parts of photos (B, 3, SIDE, SIDE), the most certain first."""
@@ -239,13 +242,18 @@ class Finder(Network):
         """Find the parts of photos (B, 3, SIDE, SIDE), then the frame, and describe them.
 
         Returns:
-            Boxes (B, MOST_FOUND, 4), and vectors (B, MOST_FOUND, LAST + PLACE): the mean of the
-            last map, of length 1, then `regions.PLACE`.
+            Boxes (B, MOST_FOUND, 4), and vectors (B, MOST_FOUND, 2 LAST + PLACE): the generalized
+            means of the last map over a box, of length LENGTH, then `regions.PLACE`.
         """
         maps = self.maps(pixels)
         places = torch.stack([_places(best) for best in self._find(maps)])
         boxes = places[..., :4].contiguous()
-        return boxes, torch.cat([describe_boxes(maps.last, boxes), places], -1)
+        return boxes, torch.cat([_describe(maps.last, boxes), places], -1)
+
+
+def _describe(last: Tensor, boxes: Tensor) -> Tensor:
+    """Return the generalized means of maps (B, LAST, h, w) over boxes (B, K, 4), of one length."""
+    return LENGTH * F.normalize(pool_regions(last, boxes), dim=-1)  # (B, K, 2 LAST)
 
 
 def _places(best: Best) -> Tensor:

@@ -73,6 +73,10 @@ class Tuned(Network):
         spatial, mirrored = both_sides(self.end, self.stem(pixels))
         return mean_vector(spatial, mirrored), spatial
 
+    def split(self) -> tuple[nn.Module, nn.Module]:
+        """Return both parts."""
+        return self.stem, self.end
+
 
 def both_sides(end: nn.Module, stems: Tensor) -> tuple[Tensor, Tensor]:
     """Return the last maps of photos and of their mirror images, (B, C, h, w) each.
