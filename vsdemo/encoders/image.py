@@ -13,7 +13,19 @@ from vsdemo.encoders.heads import Head
 from vsdemo.encoders.standardize import standardization
 
 
-class LinearImage(Encoder):
+class FeatureEncoder(Encoder):
+    """Base class of encoders over features of photos, or of their regions, of any precision."""
+
+    def prepare(self, items: Tensor) -> list[Tensor]:
+        """Split features (N, ...) into rows."""
+        return list(items)
+
+    def collate(self, prepared: Sequence[Tensor]) -> Tensor:
+        """Stack features (F,), or (K, F), into one batch (B, F), or (B, K, F)."""
+        return stack(prepared)
+
+
+class LinearImage(FeatureEncoder):
     """A linear layer over feature vectors (Vendrov 2016, Eq. 6): (N, F) -> (N, D).
 
         g(v) = head(W v + b)
@@ -47,17 +59,9 @@ class LinearImage(Encoder):
             features, standardize=standardize, small_features=small_features
         )
         self.dim = dim
-        self.linear = _linear(features, dim) if layer is None else layer
+        self.linear = xavier_linear(features, dim) if layer is None else layer
         self.dropout = dropout if isinstance(dropout, nn.Module) else nn.Dropout(dropout)
         self.head = Head() if head is None else head
-
-    def prepare(self, items: Tensor) -> list[Tensor]:
-        """Split features (N, ...) into rows."""
-        return list(items)
-
-    def collate(self, prepared: Sequence[Tensor]) -> Tensor:
-        """Stack feature vectors (F,), of any precision, into one batch (B, F)."""
-        return stack(prepared)
 
     def batch_of(self, *tensors: Tensor) -> Tensor:
         """Return the batch of features (B, F)."""
@@ -84,7 +88,8 @@ def stack(features: Sequence[Tensor]) -> Tensor:
     return stacked.float() if stacked.dtype == torch.half else stacked
 
 
-def _linear(features: int, dim: int) -> nn.Linear:
+def xavier_linear(features: int, dim: int) -> nn.Linear:
+    """Return a linear layer with Xavier uniform weights, and biases of 0."""
     linear = nn.Linear(features, dim)
     nn.init.xavier_uniform_(linear.weight)
     nn.init.zeros_(linear.bias)

@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
 from vsdemo.core.embeddings import Embeddings
-from vsdemo.encoders import Encoder
-from vsdemo.encoders.image import LinearImage, stack
+from vsdemo.encoders.image import FeatureEncoder, LinearImage, xavier_linear
 from vsdemo.encoders.standardize import standardization
 from vsdemo.vision.regions import FRAME, PLACE
 
 PLACE_UNITS = 64  # of the hidden layer that reads where a region is
 
 
-class RegionImage(Encoder):
+class RegionImage(FeatureEncoder):
     """A linear layer over each region (Karpathy 2014, Eq. 2): (N, K, F) -> (N, K, D).
 
         v = W_m x + b_m
@@ -40,17 +37,7 @@ class RegionImage(Encoder):
         self.dim = dim
         self.standardize = standardization(features, standardize=standardize)
         self.dropout = nn.Dropout(dropout)
-        self.linear = nn.Linear(features, dim)
-        nn.init.xavier_uniform_(self.linear.weight)
-        nn.init.zeros_(self.linear.bias)
-
-    def prepare(self, items: Tensor) -> list[Tensor]:
-        """Split features (N, ...) into rows."""
-        return list(items)
-
-    def collate(self, prepared: Sequence[Tensor]) -> Tensor:
-        """Stack features (K, F), of any precision, into one batch (B, K, F)."""
-        return stack(prepared)
+        self.linear = xavier_linear(features, dim)
 
     def observe(self, batch: Tensor) -> None:
         """Take mean and variance of the regions of a whole batch (B, K, F)."""
@@ -66,7 +53,7 @@ class RegionImage(Encoder):
         return Embeddings(x, mask)
 
 
-class PlacedRegions(Encoder):
+class PlacedRegions(FeatureEncoder):
     """Regions with what is known about their boxes: (N, K, F) -> (N, K, D).
 
         v = [u / |u|, log p]     u = W_m x + M(b),  or  W_f x + c  for the whole frame
@@ -93,14 +80,6 @@ class PlacedRegions(Encoder):
         self.place = nn.Sequential(
             nn.Linear(PLACE - 1, PLACE_UNITS), nn.ReLU(), nn.Linear(PLACE_UNITS, dim - 1)
         )
-
-    def prepare(self, items: Tensor) -> list[Tensor]:
-        """Split features (N, ...) into rows."""
-        return list(items)
-
-    def collate(self, prepared: Sequence[Tensor]) -> Tensor:
-        """Stack features (K, F), of any precision, into one batch (B, K, F)."""
-        return stack(prepared)
 
     def observe(self, batch: Tensor) -> None:
         """Take mean and variance of the regions, and of the frames, of a whole batch (B, K, F)."""
@@ -133,9 +112,7 @@ class _ScaledLinear(nn.Module):
     def __init__(self, features: int, dim: int) -> None:
         super().__init__()
         self.standardize = standardization(features, standardize=True, small_features=True)
-        self.linear = nn.Linear(features, dim)
-        nn.init.xavier_uniform_(self.linear.weight)
-        nn.init.zeros_(self.linear.bias)
+        self.linear = xavier_linear(features, dim)
 
     def forward(self, x: Tensor, kept: Tensor) -> Tensor:
         """Multiply the scaled features by `kept`, (N, F), and project them."""

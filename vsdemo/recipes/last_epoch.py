@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 from torch import Tensor, nn
 from torch.optim import AdamW, Optimizer
 
-from vsdemo.models.losses import check_finite
+from vsdemo.training import optim
 
 CLIP = 5.0  # largest norm of the gradient
 
@@ -69,9 +69,7 @@ class LastEpochMaterial:
 
     def adjust_gradients(self, batch: Any, step: int) -> dict[str, Tensor]:
         """Clip the norm of the gradient."""
-        norm = nn.utils.clip_grad_norm_(self.model.parameters(), CLIP)
-        check_finite({"gradient": norm})
-        return {"grad_norm": norm}
+        return optim.clip_gradients(self.model, CLIP)
 
     def fit(self, batch: Any) -> dict[str, Tensor]:
         """The network is not solved at once."""

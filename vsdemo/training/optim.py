@@ -12,6 +12,7 @@ from torch.optim.swa_utils import AveragedModel
 from vsdemo.core.config import Config
 from vsdemo.encoders.dropout import DropoutSchedule
 from vsdemo.models.dual_encoder import DualEncoder
+from vsdemo.models.losses import check_finite
 from vsdemo.training.schedule import learning_rate
 
 FACTOR = "factor"  # of the learning rate, in a group of weights
@@ -121,3 +122,14 @@ def freeze_resting_tower(
         if resting is not None:
             for weights in resting.parameters():
                 weights.grad = None
+
+
+def clip_gradients(model: nn.Module, limit: float) -> dict[str, Tensor]:
+    """Clip the norm of the gradient of a model, and return what it was, as `grad_norm`.
+
+    Raises:
+        FloatingPointError: If it is not finite.
+    """
+    norm = nn.utils.clip_grad_norm_(model.parameters(), limit)
+    check_finite({"gradient": norm})
+    return {"grad_norm": norm}

@@ -177,6 +177,17 @@ def test_network_before_it_was_tuned_is_needed_too(folder):
     assert base_of(name) == name
 
 
+def test_all_networks_below_are_needed(folder, tmp_path):
+    below, upper = f"{TUNED}{folder}", tmp_path / "upper"
+    upper.mkdir()
+    save_file({"x": torch.zeros(1)}, upper / DIFFERENCE, {"base": below})
+    name = f"{TUNED}{upper}"
+    assert (base_of(name), is_available(name)) == ("pocket", True)
+    (folder / DIFFERENCE).unlink()
+    assert (base_of(name), is_available(name)) == (below, False)
+    assert how_to_get(name) == how_to_get(below)
+
+
 def test_missing_or_foreign_difference_is_reported(folder, monkeypatch):
     name = f"{TUNED}{folder}"
     assert is_available(name)

@@ -36,7 +36,6 @@ from vsdemo.evaluation.metrics.ranks import best_ranks
 from vsdemo.evaluation.metrics.retrieval import Ranks
 from vsdemo.evaluation.report.recording import shipped_name
 from vsdemo.models import pretrained, shipped_files
-from vsdemo.models.losses import check_finite
 from vsdemo.recipes.clip import scenes
 from vsdemo.recipes.clip.card import card
 from vsdemo.search import calibration
@@ -176,9 +175,7 @@ class Contrast:
 
     def adjust_gradients(self, batch: Batch, step: int) -> dict[str, Tensor]:
         """Clip the norm of the gradient."""
-        norm = nn.utils.clip_grad_norm_(self.model.parameters(), self.config.clip)
-        check_finite({"gradient": norm})
-        return {"grad_norm": norm}
+        return optim.clip_gradients(self.model, self.config.clip)
 
     def fit(self, batch: Batch) -> dict[str, Tensor]:
         """CLIP is not solved at once."""

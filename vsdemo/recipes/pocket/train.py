@@ -16,7 +16,7 @@ from typing import Any, ClassVar, cast
 
 import torch
 import torch.nn.functional as F
-from torch import Tensor, nn
+from torch import Tensor
 from torch.optim import AdamW, Optimizer
 from torch.optim.swa_utils import AveragedModel
 
@@ -28,7 +28,6 @@ from vsdemo.data import datasets
 from vsdemo.data.text.vocab import Vocab
 from vsdemo.evaluation.metrics import retrieval
 from vsdemo.models import checkpoint
-from vsdemo.models.losses import check_finite
 from vsdemo.recipes.pocket import photos, teacher
 from vsdemo.recipes.pocket.batches import Batch, Batches
 from vsdemo.recipes.pocket.card import card
@@ -188,9 +187,7 @@ class Distillation:
 
     def adjust_gradients(self, batch: Batch, step: int) -> dict[str, Tensor]:
         """Clip the norm of the gradient."""
-        norm = nn.utils.clip_grad_norm_(self.student.parameters(), CLIP)
-        check_finite({"gradient": norm})
-        return {"grad_norm": norm}
+        return optim.clip_gradients(self.student, CLIP)
 
     def fit(self, batch: Batch) -> dict[str, Tensor]:
         """Pocket is not solved at once."""

@@ -25,7 +25,6 @@ from vsdemo.data.text.vocab import Vocab
 from vsdemo.models import checkpoint, losses
 from vsdemo.models.checkpoint import Spec
 from vsdemo.models.dual_encoder import DualEncoder
-from vsdemo.models.losses import check_finite
 from vsdemo.training import distributed, optim, parts
 from vsdemo.training.requirements import Check, Requirements
 from vsdemo.training.size import Amounts
@@ -218,9 +217,7 @@ class Pairs(ABC):
         """Freeze a resting tower and clip the norm of the gradient."""
         optim.freeze_resting_tower(self.model, self.config, step, self.steps_per_epoch)
         limit = self.config.clip or float("inf")
-        norm = nn.utils.clip_grad_norm_(self.model.parameters(), limit)
-        check_finite({"gradient": norm})
-        return {"grad_norm": norm}
+        return optim.clip_gradients(self.model, limit)
 
     def fit(self, batch: Tensor) -> dict[str, Tensor]:
         """Fit a model that is solved at once; only photos have such models."""

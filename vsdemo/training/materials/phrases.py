@@ -93,8 +93,7 @@ class PhrasePhotos(PhotoBatches):
         captions, owner = draw_texts(own, self.config.captions, draw)
         inputs = [self.captions[caption] for caption in captions]
         texts = parts.embed_texts(self.model.text, inputs, self.config.chunk)
-        photos = torch.from_numpy(batch.photos)
-        photos = photos.to(device())
+        photos = torch.from_numpy(batch.photos).to(device())
         labels = self._labels(captions, torch.from_numpy(owner), photos)
         if self.teacher is not None:
             taught = self.teacher.scores(torch.from_numpy(captions).to(device()), photos)

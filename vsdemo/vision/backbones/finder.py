@@ -227,8 +227,8 @@ class Finder(Network):
 
     def describe(self, pixels: Tensor, boxes: Tensor) -> Tensor:
         """Describe boxes as `find_and_describe` does; it is certain that people speak of them."""
-        places = F.pad(boxes.to(pixels), (0, 1))
-        return torch.cat([_describe(self.region_map(pixels), boxes.to(pixels)), places], -1)
+        boxes = boxes.to(pixels)
+        return torch.cat([_describe(self.region_map(pixels), boxes), F.pad(boxes, (0, 1))], -1)
 
     def find(self, pixels: Tensor) -> list[Tensor]:
         """Find the parts of photos (B, 3, SIDE, SIDE), the most certain first."""
