@@ -154,10 +154,33 @@ def chase(**changes) -> Alignment:
 
 def test_a_pronoun_has_the_region_of_what_it_stands_for():
     assert chase().region_of_word(IT) == chase().region_of_word(DOG) == 0
-    assert chase(referents=()).region_of_word(IT) == 1
     assert chase().best_score(3) == chase().best_score(0) == 0.6
-    assert chase(referents=()).best_score(3) == 0.5
     assert chase(limit=0.9).best_score(3) is None
+
+
+def test_a_pronoun_that_stands_for_nothing_is_a_function_word():
+    example = chase(referents=())
+    assert IT in example.function_words
+    assert example.region_of_word(IT) is None
+    assert example.best_region(3) is None
+    assert IT not in chase().function_words
+
+
+def with_word(word: str, tag: str) -> Alignment:
+    """Return `chase` with another word in the place of "it"."""
+    words, tags = (*CHASE.words[:IT], word, "sleeps"), (*CHASE.tags[:IT], tag, "VERB")
+    return chase(words=words, tree=replace(CHASE, words=words, tags=tags), referents=())
+
+
+def test_someone_is_a_person():
+    assert with_word("Someone", "PRON").region_of_word(IT) == 1
+    assert with_word("something", "PRON").region_of_word(IT) is None
+
+
+def test_an_adverb_that_only_places_things_is_a_function_word():
+    assert with_word("next", "ADV").region_of_word(IT) is None
+    assert with_word("together", "ADV").region_of_word(IT) == 1
+    assert with_word("back", "NOUN").region_of_word(IT) == 1
 
 
 def test_a_phrase_below_the_limit_is_not_in_the_picture():

@@ -125,7 +125,7 @@ def test_reach_of_the_running_sum():
 
 def test_the_tree_has_the_numbers_of_its_regions(fake_parser):
     example = alignment("a small dog runs after one red ball")
-    svg = tree_svg(example.tree, marks_of_words(example))
+    svg = tree_svg(example.tree, marks_of_words(example), example.function_words)
     root = ElementTree.fromstring(svg)
     words = [g for g in root.iter() if g.get("data-word")]
     assert [g.get("data-word") for g in words] == [str(i) for i in range(1, 8)]  # but "a"

@@ -6,9 +6,10 @@ from dataclasses import asdict, dataclass
 from functools import cached_property
 from typing import Any
 
-from vsdemo.core.sentences import Tree, is_function_relation
+from vsdemo.core.sentences import FUNCTION_ADVERBS, Tree, is_function_relation
 
 WHOLE = "sentence"  # relation of the fragment that is the whole sentence
+PEOPLE = frozenset({"everybody", "everyone", "somebody", "someone"})
 NEGLIGIBLE = 0.01  # scores up to this share of the highest one say nothing about a region
 
 
@@ -80,8 +81,21 @@ class Alignment:
 
     @cached_property
     def function_words(self) -> frozenset[int]:
-        """Indices of the function words; none without a tree."""
-        return self.tree.function_words if self.tree else frozenset()
+        """Indices of the function words; none without a tree.
+
+        Adverbs such as "next" in "next to" are too, and pronouns that stand for nothing that the
+        sentence names, except those that name people, such as "someone".
+        """
+        if self.tree is None:
+            return frozenset()
+        resolved = {pronoun for pronoun, _ in self.referents}
+        others = {
+            i
+            for i, (word, tag) in enumerate(zip(self.tree.words, self.tree.tags, strict=False))
+            if (tag == "ADV" and word.lower() in FUNCTION_ADVERBS)
+            or (tag == "PRON" and word.lower() not in PEOPLE and i not in resolved)
+        }
+        return self.tree.function_words | others
 
     @cached_property
     def _silent_words(self) -> frozenset[int]:

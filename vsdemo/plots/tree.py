@@ -53,7 +53,11 @@ def tree_text(tree: Tree) -> str:
     return "; ".join([f"{words[tree.root]} (root)", *dependents])
 
 
-def tree_svg(tree: Tree, regions: Sequence[Mark | None] | None = None) -> str:
+def tree_svg(
+    tree: Tree,
+    regions: Sequence[Mark | None] | None = None,
+    function_words: frozenset[int] = frozenset(),
+) -> str:
     """Return a tree as SVG; every word can be reached with the keyboard.
 
     Args:
@@ -61,17 +65,23 @@ def tree_svg(tree: Tree, regions: Sequence[Mark | None] | None = None) -> str:
         regions: For each word the mark of its region in a photo. The words are then buttons with
             `data-word`, except for function words, and their arcs have `data-arc`. The style
             sheet of the page draws them in grey, and selected ones in the colour of a region.
+        function_words: Indices of the words that are no buttons.
     """
-    return _TreeFigure(tree, regions).svg()
+    return _TreeFigure(tree, regions, function_words).svg()
 
 
 class _TreeFigure:
     """Draws one tree. Written with f-strings, since a page may show hundreds of words at once."""
 
-    def __init__(self, tree: Tree, regions: Sequence[Mark | None] | None) -> None:
+    def __init__(
+        self,
+        tree: Tree,
+        regions: Sequence[Mark | None] | None,
+        function_words: frozenset[int],
+    ) -> None:
         self.tree = tree
         self.regions = regions
-        self.function_words = tree.function_words if regions is not None else frozenset()
+        self.function_words = function_words
         self.layout = tree_layout.place(tree)
         self.arcs = {arc.word: arc for arc in (*self.layout.arcs, self.layout.root)}
         self.ground = STEP * max(arc.level for arc in self.arcs.values()) + MARGIN

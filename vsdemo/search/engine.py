@@ -15,7 +15,7 @@ from PIL import Image
 from torch import Tensor
 
 from vsdemo.core import locks
-from vsdemo.core.alignment import Alignment, Link
+from vsdemo.core.alignment import Alignment
 from vsdemo.core.batching import DynamicBatches
 from vsdemo.core.caption_set import CaptionSet
 from vsdemo.core.device import device
@@ -32,12 +32,12 @@ from vsdemo.data.catalog.filters import PhotoOrder
 from vsdemo.data.catalog.look import FLAT
 from vsdemo.data.catalog.table import PhotoTable
 from vsdemo.data.text.near_words import WordList
-from vsdemo.data.text.noun_phrases import antecedents, noun_phrases, relations
 from vsdemo.data.text.sentences import DEP_TREE, add_trees, parser_version
 from vsdemo.evaluation import matching
 from vsdemo.evaluation.likely import likely_statements
 from vsdemo.evaluation.matching import MatchThreshold
 from vsdemo.models import checkpoint
+from vsdemo.models.alignment import alignment
 from vsdemo.models.composition import compose
 from vsdemo.search import calibration, ranking, stored_embeddings
 from vsdemo.search.description import Composition, Description
@@ -348,38 +348,7 @@ class Reader:
             boxes: (K, 4) of its regions.
         """
         (sentence,) = add_trees([self._parse(text)], DEP_TREE)  # fragments number its words
-        tree = sentence.tree
-        assert tree is not None
-        query, photo = self._encode_one(sentence), photo.to("cpu")
-        unknown = self._text.unknown(sentence)[1]
-        assert photo.mask is not None
-        assert query.mask is not None
-        real = photo.mask[0]  # (K,)
-        score: Any = self.score
-        scores = score.align(query, photo)[0, 0]  # (M, K)
-        parts = score.part_scores(scores[:, None], query.x[0, :, None], photo)[:, 0]  # (M,)
-        parts = score.mean_part(parts, query.mask.sum())
-        phrases = noun_phrases(tree)
-        heads = [phrase.head for phrase in phrases]
-        return Alignment(
-            words=tree.words,
-            tree=tree,
-            fragments=self._text.fragments(sentence),
-            boxes=tuple(tuple(box) for box in boxes[real].tolist()),
-            scores=tuple(tuple(row) for row in scores[:, real].tolist()),
-            parts=tuple(parts.tolist()),
-            total=float(self.score.pairs(query, photo)),
-            unknown=tuple(i for i, word in enumerate(tree.words) if word.lower() in unknown),
-            limit=self.model.presence,
-            links=tuple(
-                Link(relation.words, heads[relation.subject], heads[relation.object])
-                for relation in relations(tree, phrases)
-            ),
-            referents=tuple(
-                (heads[pronoun], heads[noun])
-                for pronoun, noun in antecedents(tree, phrases).items()
-            ),
-        )
+        return alignment(self.model, sentence, self._encode_one(sentence), photo.to("cpu"), boxes)
 
 
 class Engine(Reader):

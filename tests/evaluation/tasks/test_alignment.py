@@ -50,7 +50,9 @@ def parts_model(fragments, vectors) -> SimpleNamespace:
         device="cpu",
         presence=0.0,
         score=Parts(),
-        text=SimpleNamespace(needs=frozenset({"words"}), fragments=fragments),
+        text=SimpleNamespace(
+            needs=frozenset({"words"}), fragments=fragments, unknown=lambda _: ([], [])
+        ),
         encode_text=encode_text,
         encode_image=lambda features: Embeddings(features, (features != 0).any(-1)),
     )
@@ -147,6 +149,25 @@ def test_phrases_above_the_limit_are_in_the_picture(drawn, monkeypatch):
     model.presence = 0.3
     result = alignment.Alignment().evaluate(model, PhotoData(split, unit(boxes), boxes))
     assert result["presence"] == {"kept": 75, "absent": 50}
+
+
+def test_sentences_count_whose_function_words_have_regions(drawn):
+    split, boxes = drawn
+
+    def vectors(sentence):
+        words = [word.lower() for word in sentence.tree.words]
+        is_first = words[0] in ("a", "the") and len(words) % 2 == 0
+        return torch.tensor([[float(i == 0 and is_first)] * 4 for i in range(len(words))])
+
+    model = parts_model(lambda s: tuple(replace(f, relation="x") for f in single_words(s)), vectors)
+    result = alignment.Alignment().evaluate(model, PhotoData(split, unit(boxes), boxes))
+    trees = [FakeParser.tree(text.split()) for text in split.captions]
+    shown = [
+        t.words[0].lower() in ("a", "the") and len(t.words) % 2 == 0 and 0 not in t.function_words
+        for t in trees
+    ]
+    assert 0 < sum(shown) < len(shown)
+    assert result["function_words"] == pytest.approx(100 * sum(shown) / len(shown))
 
 
 def test_a_model_that_only_uses_the_frame_equals_that_baseline(drawn):

@@ -14,6 +14,8 @@ from vsdemo.core.embeddings import Embeddings
 from vsdemo.core.nested import unflatten
 from vsdemo.models.scores import Score
 
+# The photo of each question, (N,); 1 for a right answer, 0 for a wrong one, 0.5 for a tie, (N,).
+Answered = tuple[np.ndarray, np.ndarray]
 ACCURACY = "accuracy"  # the model's own answers among those of `PairAccuracy`
 
 
@@ -33,13 +35,12 @@ class Accuracy:
     photos: int
 
     @classmethod
-    def of(cls, photos: int, answers: Mapping[str, tuple[np.ndarray, np.ndarray]]) -> Accuracy:
+    def of(cls, photos: int, answers: Mapping[str, Answered]) -> Accuracy:
         """Count answers by photo.
 
         Args:
             photos: Number of photos.
-            answers: Name -> (photo of each question, (N,); 1 for a right answer, 0 for a wrong one
-                and 0.5 for a tie, (N,)). Names without a question are left out.
+            answers: Answers to the questions by name. Names without a question are left out.
         """
         nonempty = {name: answer for name, answer in answers.items() if len(answer[0])}
         return cls(
@@ -51,6 +52,11 @@ class Accuracy:
             },
             photos=photos,
         )
+
+    def with_answers(self, answers: Mapping[str, Answered]) -> Accuracy:
+        """Return the accuracy with the answers to more questions about the same photos."""
+        more = Accuracy.of(self.photos, answers)
+        return Accuracy({**self.right, **more.right}, {**self.counts, **more.counts}, self.photos)
 
     def __len__(self) -> int:
         return self.photos

@@ -10,7 +10,8 @@ for both. `baselines`: the same phrases with a random region, a window in the ce
 
 `presence.kept`: percent of the fragments with nouns that the model finds in their own photo, as the
 score with the best region is above its limit; `presence.absent`: percent that it does not find in a
-photo whose captions have none of these nouns (`evaluation.presence`).
+photo whose captions have none of these nouns (`evaluation.presence`). `function_words`: percent of
+the sentences in which a function word has a region (`evaluation.function_words`).
 """
 
 from __future__ import annotations
@@ -26,18 +27,21 @@ from torch.nn.utils.rnn import pad_sequence
 
 from vsdemo.core.alignment import WHOLE, Fragment
 from vsdemo.core.caption_set import CaptionSet
+from vsdemo.core.embeddings import Embeddings
 from vsdemo.core.errors import UserError
 from vsdemo.core.nested import unflatten
 from vsdemo.core.sentences import Sentence, Tree
 from vsdemo.data.text.sentences import DEP_TREE, add_trees
 from vsdemo.evaluation import presence
+from vsdemo.evaluation.function_words import shows_function_word
 from vsdemo.evaluation.metrics import pointing
-from vsdemo.evaluation.metrics.accuracy import Accuracy
+from vsdemo.evaluation.metrics.accuracy import Accuracy, Answered
 from vsdemo.evaluation.metrics.bootstrap import with_intervals
 from vsdemo.evaluation.metrics.pointing import Answers
 from vsdemo.evaluation.phrases import Phrase, match_words, phrases
 from vsdemo.evaluation.presence import Presence
 from vsdemo.evaluation.task import PairedTask, PhotoData, Result
+from vsdemo.models.alignment import of_scores
 from vsdemo.models.dual_encoder import DualEncoder
 
 BLOCK = 512  # phrases at once
@@ -165,7 +169,11 @@ class Alignment(PairedTask):
         accuracy = _accuracy(split, [query.phrase for query in to_align], answers)
         embedded = model.encode_text(sentences), model.encode_image(data.features)
         measured = presence.measure(model, split, *embedded)
-        return PhraseAccuracy(_with_presence(accuracy, measured, model.presence), left_out)
+        more = {
+            **_presence(measured, model.presence),
+            "function_words": _function_words(model, sentences, data, *embedded),
+        }
+        return PhraseAccuracy(accuracy.with_answers(more), left_out)
 
     def evaluate(self, model: DualEncoder, data: PhotoData) -> Result:
         """Return pointing, iou50, types, baselines, gain, presence, counts, and ci95 over photos.
@@ -230,17 +238,35 @@ def _align(
     return aligned.cpu()[of_phrase]
 
 
-def _with_presence(accuracy: Accuracy, measured: Presence, limit: float) -> Accuracy:
-    """Add which phrases are above the limit in their own photo, and not in the other one."""
+def _presence(measured: Presence, limit: float) -> dict[str, Answered]:
+    """Return which phrases are above the limit in their own photo, and not in the other one."""
     photo = measured.things.own.numpy()
-    answers = {
+    return {
         "presence.kept": (photo, (measured.own > limit).float().numpy()),
         "presence.absent": (photo, (measured.other <= limit).float().numpy()),
     }
-    more = Accuracy.of(accuracy.photos, answers)
-    return Accuracy(
-        {**accuracy.right, **more.right}, {**accuracy.counts, **more.counts}, accuracy.photos
-    )
+
+
+def _function_words(
+    model: DualEncoder,
+    sentences: Sequence[Sentence],
+    data: PhotoData,
+    texts: Embeddings,
+    photos: Embeddings,
+) -> Answered:
+    """Return in which captions a function word has a region of the caption's photo."""
+    assert data.boxes is not None
+    owner = torch.tensor(data.split.photo_of)
+    shown: list[bool] = []
+    for rows in torch.arange(len(sentences)).split(BLOCK):
+        aligned = model.score.align_pairs(texts[rows], photos[owner[rows]]).cpu()  # (B, M, K)
+        for row, scores in zip(rows.tolist(), aligned, strict=True):
+            boxes = data.boxes[owner[row]]
+            real = (boxes != 0).any(-1)
+            fragments = int(texts.mask[row].sum())
+            own = of_scores(model, sentences[row], scores[:fragments, real], boxes[real])
+            shown.append(shows_function_word(own))
+    return owner.numpy(), np.array(shown, dtype=float)
 
 
 def _accuracy(split: CaptionSet, queried: Sequence[Phrase], answers: Answers) -> Accuracy:

@@ -159,7 +159,7 @@ def waiting() -> Markup:
 
 def only_tree(tree: Tree, model: str) -> Markup:
     """Return the tree alone, where the model cannot align."""
-    return render("alignment/only_tree.html", tree=_tree(tree), model=model)
+    return render("alignment/only_tree.html", tree=Markup(tree_svg(tree)), model=model)
 
 
 def parts(alignment: Alignment, tree: Tree | None) -> Markup:
@@ -167,17 +167,18 @@ def parts(alignment: Alignment, tree: Tree | None) -> Markup:
 
     The tree shows the regions' numbers if it has the same words as the alignment.
     """
-    of_words = marks_of_words(alignment)
+    of_words, function_words = marks_of_words(alignment), alignment.function_words
     same = tree is not None and len(tree.words) == len(alignment.words)
+    of_tree = (of_words, function_words) if same else ()
     words = [
-        Word(text, mark, i in alignment.function_words)
+        Word(text, mark, i in function_words)
         for i, (text, mark) in enumerate(zip(alignment.words, of_words, strict=True))
     ]
     return render(
         "alignment/parts.html",
         record=json.dumps(record(alignment)),
         words=words,
-        tree=_tree(tree, of_words if same else None) if tree else None,
+        tree=Markup(tree_svg(tree, *of_tree)) if tree else None,  # escaped by the plot
         total=_number(alignment, alignment.total),
         sum=sum_of(alignment),
         best=alignment.best_fragment,
@@ -322,10 +323,6 @@ def _region_card(
         width=1 / width,
         height=1 / height,
     )
-
-
-def _tree(tree: Tree, of_words: Sequence[Mark | None] | None = None) -> Markup:
-    return Markup(tree_svg(tree, of_words))  # escaped by the plot
 
 
 def _number(alignment: Alignment, value: float) -> str:
