@@ -34,7 +34,8 @@ def name(folder: Path) -> str:
 
 def test_documented_checkpoints_exist() -> None:
     names = ("bow", "gru", "char_gru", "order", "fragments", "hierarchy", "vse")
-    flickr8k = {f"flickr8k/{name}" for name in (*names, "gru-pocket", "vse-pocket")}
+    more = ("fragments-boxes", "gru-pocket", "vse-pocket")
+    flickr8k = {f"flickr8k/{name}" for name in (*names, *more)}
     of_photos = {m for m, config in models.presets().values() if config.material == "photos"}
     storybook = {f"storybook/{m}" for m in of_photos}
     assert flickr8k | storybook | {"storybook/vse"} <= {name(f) for f in SHIPPED}

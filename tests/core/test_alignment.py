@@ -177,8 +177,9 @@ def test_someone_is_a_person():
     assert with_word("something", "PRON").region_of_word(IT) is None
 
 
-def test_an_adverb_that_only_places_things_is_a_function_word():
-    assert with_word("next", "ADV").region_of_word(IT) is None
+def test_some_adverbs_and_to_have_are_function_words():
+    for word, tag in (("next", "ADV"), ("Very", "ADV"), ("has", "VERB")):
+        assert with_word(word, tag).region_of_word(IT) is None
     assert with_word("together", "ADV").region_of_word(IT) == 1
     assert with_word("back", "NOUN").region_of_word(IT) == 1
 

@@ -66,6 +66,14 @@ def test_captions_of_other_photos_are_research_only():
     assert licences.label(without) == "MIT; its image network: BSD-3-Clause"
 
 
+def test_boxes_of_phrases_have_their_own_terms():
+    named = "boxes of Flickr30k Entities"
+    assert named in licences.of(shipped("flickr8k/fragments-boxes")).terms
+    assert named not in licences.of(shipped("flickr8k/fragments")).terms
+    drawn = replace(shipped("flickr8k/fragments-boxes"), dataset="storybook", teacher=None)
+    assert licences.of(drawn).terms == "Storybook, MIT as part of vsdemo"
+
+
 def test_a_tuned_network_has_the_licence_of_its_checkpoint():
     assert licences.of_network("tuned:wordnet/toy") == licences.of(shipped("wordnet/toy"))
     assert licences.of_network("tuned:nowhere").label == "see its source"

@@ -17,8 +17,8 @@ def train_captioner(
 ) -> None:
     """Train the captioner of a model, which writes sentences about photos.
 
-    It is trained in the folder CHECKPOINT.captioner, where an interrupted training resumes, and put
-    into the folder of the checkpoint at the end.
+    It is trained in the folder CHECKPOINT.captioner.work, where an interrupted training resumes,
+    and put into the folder of the checkpoint at the end.
     """
     from vsdemo.recipes.captioner.train import Settings, train
 

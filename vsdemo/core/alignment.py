@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass
 from functools import cached_property
 from typing import Any
 
-from vsdemo.core.sentences import FUNCTION_ADVERBS, Tree, is_function_relation
+from vsdemo.core.sentences import FUNCTION_ADVERBS, TO_HAVE, Tree, is_function_relation
 
 WHOLE = "sentence"  # relation of the fragment that is the whole sentence
 PEOPLE = frozenset({"everybody", "everyone", "somebody", "someone"})
@@ -83,8 +83,8 @@ class Alignment:
     def function_words(self) -> frozenset[int]:
         """Indices of the function words; none without a tree.
 
-        Adverbs such as "next" in "next to" are too, and pronouns that stand for nothing that the
-        sentence names, except those that name people, such as "someone".
+        These are too: forms of "to have", adverbs such as "next" in "next to", and pronouns that
+        stand for nothing that the sentence names, except those of people, such as "someone".
         """
         if self.tree is None:
             return frozenset()
@@ -92,7 +92,8 @@ class Alignment:
         others = {
             i
             for i, (word, tag) in enumerate(zip(self.tree.words, self.tree.tags, strict=False))
-            if (tag == "ADV" and word.lower() in FUNCTION_ADVERBS)
+            if word.lower() in TO_HAVE
+            or (tag in ("ADJ", "ADV") and word.lower() in FUNCTION_ADVERBS)
             or (tag == "PRON" and word.lower() not in PEOPLE and i not in resolved)
         }
         return self.tree.function_words | others

@@ -309,6 +309,11 @@ class Config(BaseModel):
         return False
 
     @property
+    def reads_boxes(self) -> bool:
+        """Whether the model also learns from the places of phrases that people marked."""
+        return False
+
+    @property
     def also_learns_from(self) -> str:
         """What the model learns from besides the train split, as a sentence; empty for most."""
         if self.extra == "none":

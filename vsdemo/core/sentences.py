@@ -10,11 +10,12 @@ MAX_CHARACTERS = 1000  # of a query; the longest caption of COCO has about 250
 # Of function words, in Universal Dependencies: no photo shows "the", "of", "is", "and" or ".".
 FUNCTION_TAGS = frozenset({"ADP", "AUX", "CCONJ", "DET", "PART", "PUNCT", "SCONJ"})
 TO_BE = frozenset({"am", "are", "be", "been", "being", "is", "was", "were"})  # as in "there is"
+TO_HAVE = frozenset({"had", "has", "have", "having"})
 _FUNCTION_ADVERBS = """
-about above across along around away back behind below by down here in near next off on out over
-past there through under up
+about above across after along also around as away back before behind below by down here in just
+near next off on only out over past so then there through too under up very when where
 """
-FUNCTION_ADVERBS = frozenset(_FUNCTION_ADVERBS.split())  # as in "next to" and "runs around"
+FUNCTION_ADVERBS = frozenset(_FUNCTION_ADVERBS.split())  # as in "next to" and "very big"
 FUNCTION_RELATIONS = frozenset({"aux", "case", "cc", "cop", "det", "expl", "mark", "punct"})
 
 

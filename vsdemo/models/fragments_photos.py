@@ -84,6 +84,18 @@ class FragmentsPhotosConfig(SymmetricConfig):
         """Whether a teacher can be set: yes."""
         return True
 
+    @property
+    def reads_boxes(self) -> bool:
+        """Whether the model also learns which regions phrases name."""
+        return self.place_weight > 0
+
+    @property
+    def also_learns_from(self) -> str:
+        """The boxes of phrases, as a sentence."""
+        return (
+            "It also learned from the boxes of the captions' phrases." if self.reads_boxes else ""
+        )
+
 
 def build(config: FragmentsPhotosConfig, vocab: Vocab, features: int) -> DualEncoder:
     """Phrases of a sentence and regions of a photo in one space, after deep fragment embeddings.

@@ -93,6 +93,13 @@ OTHER_CAPTIONS = Licence(  # of text encoders that learned from pairs of caption
     "flickr30k-research-only",
     "https://shannon.cs.illinois.edu/DenotationGraph/",
 )
+BOXES = {  # data set -> licence of the boxes of its phrases, where that is another one
+    "flickr8k": replace(
+        OTHER_CAPTIONS,
+        terms="boxes of Flickr30k Entities, for non-commercial research and education; cite "
+        "Plummer et al. 2015",
+    ),
+}
 VECTORS = replace(  # of pretrained word vectors, see `vsdemo.data.text.vectors`
     OTHER_CAPTIONS, terms=f"word vectors from {OTHER_CAPTIONS.terms}"
 )
@@ -139,13 +146,16 @@ BACKBONES = {  # family -> licence
 
 def of(spec: Spec) -> Licence:
     """Return the terms of a checkpoint's own weights, with those of its teachers."""
-    licence = DATA.get((spec.config.task, datasets.base_name(spec.dataset)), UNKNOWN)
+    dataset = datasets.base_name(spec.dataset)
+    licence = DATA.get((spec.config.task, dataset), UNKNOWN)
     if spec.config.extra != "none":
         licence = _join(licence, EVERYDAY)
     if spec.config.vectors != "learned":
         licence = _join(licence, VECTORS)
     if spec.config.reads_other_captions:
         licence = _join(licence, OTHER_CAPTIONS)
+    if spec.config.reads_boxes and dataset in BOXES:
+        licence = _join(licence, BOXES[dataset])
     for teacher in dict.fromkeys(part.teacher for part in (spec, *spec.members)):
         if teacher:
             taught = of(teacher)

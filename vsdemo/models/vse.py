@@ -57,6 +57,7 @@ class VseConfig(SymmetricConfig):
     """
 
     needs: ClassVar[frozenset[str]] = SubwordGRU.needs
+    four_bits: ClassVar[bool] = True
 
     material: SceneMaterial = "scenes"
     extra: NoExtraPhotos = "none"

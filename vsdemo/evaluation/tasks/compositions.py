@@ -5,18 +5,25 @@ caption bank with the highest score. Both are compared with the captions of peop
 in percent, and `false_things` by the share of things they name that no caption of people supports
 (`metrics.caption_quality.Supported`), in percent. `gain` is by how much CIDEr of composed sentences
 is higher, in percent.
+
+`judged` is the mean score with the photo by another model, times 100: JUDGE of the same data, which
+compares whole sentences and photos. Hessel et al., "CLIPScore: A reference-free evaluation metric
+for image captioning", EMNLP 2021, do so with CLIP. `people.judged` is that of the first caption of
+each photo.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 
+from vsdemo.core.caption_set import CaptionSet
 from vsdemo.core.errors import UserError
 from vsdemo.core.nested import unflatten
+from vsdemo.core.paths import checkpoints_root
 from vsdemo.core.sentences import Sentence, Tree
 from vsdemo.data import caption_bank
 from vsdemo.data.pairs import wordnet
@@ -25,23 +32,25 @@ from vsdemo.evaluation.metrics.accuracy import Accuracy
 from vsdemo.evaluation.metrics.bootstrap import with_intervals
 from vsdemo.evaluation.metrics.caption_quality import Supported, cider, named_things
 from vsdemo.evaluation.task import PhotoData, Result, Task
+from vsdemo.models import checkpoint
 from vsdemo.models.composition import compose
 from vsdemo.models.dual_encoder import DualEncoder
 
-COMPOSED, RETRIEVED = "composed", "retrieved"
+COMPOSED, RETRIEVED, PEOPLE = "composed", "retrieved", "people"
+JUDGE = "vse"
 
 
 @dataclass(frozen=True)
 class Quality:
-    """CIDEr and false things of two sentences about each of P photos.
+    """CIDEr, false things and the scores of a judge of two sentences about each of P photos.
 
     Args:
         accuracy: Means by names such as `composed.false_things`.
-        cider: (P,) of each photo, by name, in percent.
+        of_photos: (P,) of each photo, by names such as `composed.cider`, in percent.
     """
 
     accuracy: Accuracy
-    cider: dict[str, np.ndarray]
+    of_photos: dict[str, np.ndarray]
 
     def __len__(self) -> int:
         return len(self.accuracy)
@@ -49,9 +58,8 @@ class Quality:
     def metrics(self, photos: np.ndarray | None = None) -> dict[str, Any]:
         """Return the metrics of all photos, or of a sample of them."""
         rows = np.arange(len(self)) if photos is None else photos
-        result = unflatten(self.accuracy.metrics(photos))
-        for name, of_photos in self.cider.items():
-            result[name]["cider"] = float(of_photos[rows].mean())
+        means = {name: float(values[rows].mean()) for name, values in self.of_photos.items()}
+        result = unflatten({**self.accuracy.metrics(photos), **means})
         composed, retrieved = (result[name]["cider"] for name in (COMPOSED, RETRIEVED))
         return {**result, "gain": 100 * (composed / max(retrieved, 1e-9) - 1)}
 
@@ -73,11 +81,11 @@ class Compositions(Task):
             )
 
     def evaluate(self, model: DualEncoder, data: PhotoData) -> Result:
-        """Return cider and false_things of both kinds, gain, counts and ci95 over photos.
+        """Return cider, false_things and judged of both kinds, gain, counts and ci95 over photos.
 
         Raises:
-            UserError: The model has no captioner, a photo has no captions, or WordNet or
-                pycocoevalcap is missing.
+            UserError: The model has no captioner, a photo has no captions, or the judge, WordNet
+                or pycocoevalcap is missing.
         """
         self.check(model)
         split = data.split
@@ -100,10 +108,11 @@ class Compositions(Task):
                 photo += [row] * len(named)
                 false += [1.0] * len(wrong) + [0.0] * (len(named) - len(wrong))
             shares[f"{name}.false_things"] = (np.array(photo), np.array(false))
-        quality = Quality(
-            Accuracy.of(len(gold), shares),
-            {name: cider(sentences, gold) for name, sentences in texts.items()},
-        )
+        of_photos = {f"{name}.cider": cider(own, gold) for name, own in texts.items()}
+        texts[PEOPLE] = [own[0] for own in gold]
+        for name, scores in judge(split, texts).items():
+            of_photos[f"{name}.judged"] = scores
+        quality = Quality(Accuracy.of(len(gold), shares), of_photos)
         return {**with_intervals(quality), "n_photos": len(gold)}
 
     @staticmethod
@@ -112,6 +121,26 @@ class Compositions(Task):
         bank = caption_bank.sentences()
         scores = model.score(model.encode_text([Sentence(text) for text in bank]), photos)
         return [bank[row] for row in scores.argmax(0).tolist()]
+
+
+def judge(split: CaptionSet, texts: Mapping[str, Sequence[str]]) -> dict[str, np.ndarray]:
+    """Return the scores by another model of sentences about P photos, (P,) by name, in percent.
+
+    Args:
+        split: The photos.
+        texts: A sentence about each photo, by name.
+
+    Raises:
+        UserError: The model or its image network is missing.
+    """
+    model, spec, _ = checkpoint.load(checkpoints_root() / split.name / JUDGE)
+    cache = checkpoint.feature_cache(spec)
+    photos = model.encode_image(cache.get(split.photos, keys=split.keys))
+    scores = {}
+    for name, own in texts.items():
+        sentences = model.encode_text([Sentence(text) for text in own])
+        scores[name] = 100 * model.score.pairs(sentences, photos).float().cpu().numpy()
+    return scores
 
 
 def trees(texts: Sequence[str]) -> list[Tree]:

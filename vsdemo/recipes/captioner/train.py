@@ -188,7 +188,7 @@ def written(sentence: Sentence) -> list[str]:
 
 
 def train(folder: Path, settings: Settings) -> str:
-    """Train the captioner of a checkpoint in the folder `folder`.captioner, or resume.
+    """Train the captioner of a checkpoint in the folder `folder`.captioner.work, or resume.
 
     Returns:
         "done" or "stopped".
@@ -196,7 +196,7 @@ def train(folder: Path, settings: Settings) -> str:
     Raises:
         UserError: As `Captions.build` and `Trainer.run` do.
     """
-    work = folder.with_name(f"{folder.name}.captioner")
+    work = folder.with_name(f"{folder.name}.captioner.work")
     material = Captions(folder, settings)
     trainer = Trainer(work, material)
     outcome = trainer.run()
