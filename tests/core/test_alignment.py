@@ -67,6 +67,15 @@ def test_function_words_get_no_region_however_high_their_scores():
     assert example.best_region(example.best_fragment) == 1
 
 
+def test_the_noun_of_a_preposition_is_a_function_word():
+    words = ("Dogs", "in", "front", "of", "a", "house")
+    tree = Tree(
+        words, (0, 3, 1, 6, 6, 3), ("root", "case", "nmod", "case", "det", "nmod"), TAGS[:6]
+    )
+    example = replace(aligned({}), words=words, tree=replace(tree, tags=("NOUN",) * 6))
+    assert {2} == {i for i in example.function_words if words[i] not in ("in", "of", "a")}
+
+
 def test_a_word_of_hardly_any_score_points_at_nothing():
     example = aligned({"dog": (0.1, 2.0), "sits": (0.0, 0.019), "mat": (0.021, 0.0)})
     of_relation = {f.relation: example.best_region(m) for m, f in enumerate(example.fragments)}

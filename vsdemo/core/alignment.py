@@ -6,7 +6,13 @@ from dataclasses import asdict, dataclass
 from functools import cached_property
 from typing import Any
 
-from vsdemo.core.sentences import FUNCTION_ADVERBS, TO_HAVE, Tree, is_function_relation
+from vsdemo.core.sentences import (
+    FUNCTION_ADVERBS,
+    PREPOSITIONS,
+    TO_HAVE,
+    Tree,
+    is_function_relation,
+)
 
 WHOLE = "sentence"  # relation of the fragment that is the whole sentence
 PEOPLE = frozenset({"everybody", "everyone", "somebody", "someone"})
@@ -83,18 +89,21 @@ class Alignment:
     def function_words(self) -> frozenset[int]:
         """Indices of the function words; none without a tree.
 
-        These are too: forms of "to have", adverbs such as "next" in "next to", and pronouns that
-        stand for nothing that the sentence names, except those of people, such as "someone".
+        These are too: forms of "to have", adverbs such as "next" in "next to", "front" in "in front
+        of", and pronouns that stand for nothing that the sentence names, except those of people,
+        such as "someone".
         """
         if self.tree is None:
             return frozenset()
+        words = [word.lower() for word in self.tree.words]
         resolved = {pronoun for pronoun, _ in self.referents}
         others = {
             i
-            for i, (word, tag) in enumerate(zip(self.tree.words, self.tree.tags, strict=False))
-            if word.lower() in TO_HAVE
-            or (tag in ("ADJ", "ADV") and word.lower() in FUNCTION_ADVERBS)
-            or (tag == "PRON" and word.lower() not in PEOPLE and i not in resolved)
+            for i, (word, tag) in enumerate(zip(words, self.tree.tags, strict=False))
+            if word in TO_HAVE
+            or (tag in ("ADJ", "ADV") and word in FUNCTION_ADVERBS)
+            or (tag == "PRON" and word not in PEOPLE and i not in resolved)
+            or tuple(words[max(0, i - 1) : i + 2]) in PREPOSITIONS
         }
         return self.tree.function_words | others
 

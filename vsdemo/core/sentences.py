@@ -16,6 +16,8 @@ about above across after along also around as away back before behind below by d
 near next off on only out over past so then there through too under up very when where
 """
 FUNCTION_ADVERBS = frozenset(_FUNCTION_ADVERBS.split())  # as in "next to" and "very big"
+# Of three words, of which the second one may be tagged as a noun.
+PREPOSITIONS = frozenset({("in", "front", "of"), ("in", "back", "of"), ("on", "top", "of")})
 FUNCTION_RELATIONS = frozenset({"aux", "case", "cc", "cop", "det", "expl", "mark", "punct"})
 
 

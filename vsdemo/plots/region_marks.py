@@ -74,12 +74,19 @@ def marks_of_words(alignment: Alignment) -> list[Mark | None]:
 
 
 def rest_phrase(alignment: Alignment) -> str:
-    """Return the name of all `rest_fragments`: "whole sentence", or "function words: a, of"."""
-    if any(alignment.fragments[m].relation == WHOLE for m in alignment.rest_fragments):
-        return "whole sentence"
-    words = (alignment.words[n].lower() for n in sorted(alignment.function_words))
+    """Return the name of all `rest_fragments`.
+
+    Examples: "whole sentence", "function words: a, of", "whole sentence, function words: it".
+    """
+    relations = [alignment.fragments[m].relation for m in alignment.rest_fragments]
+    whole = ["whole sentence"] if WHOLE in relations else []
+    if len(relations) == len(whole):
+        return "".join(whole)
+    parts = [alignment.fragments[m] for m in alignment.rest_fragments]
+    numbers = {n for part in parts if part.relation != WHOLE for n in part.words}
+    words = (alignment.words[n].lower() for n in sorted(numbers & alignment.function_words))
     named = ", ".join(dict.fromkeys(word for word in words if word[:1].isalnum()))
-    return f"function words: {named}" if named else "function words"
+    return ", ".join([*whole, f"function words: {named}" if named else "function words"])
 
 
 def phrase(alignment: Alignment, fragment: int) -> str:

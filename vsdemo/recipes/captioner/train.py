@@ -27,6 +27,7 @@ from vsdemo.training.trainer import Trainer
 from vsdemo.vision.features import FeatureCache
 
 LONGEST = 24  # words of a caption that are learned
+POOL = 20  # batches that are sorted by length together
 
 
 @dataclass(frozen=True)
@@ -93,13 +94,18 @@ class Captions(LastEpochMaterial):
         return self.model.to(device())
 
     def batches(self, epoch: int, start: int = 0) -> Iterator[Batch]:
-        """Yield the batches of an epoch from batch number `start` on."""
-        size = self.config.batch
-        order = np.random.default_rng([self.config.seed, epoch]).permutation(
-            len(self.train.captions)
-        )
-        for number in range(start, self.steps_per_epoch):
-            yield self.train.batch(order[number * size : (number + 1) * size])
+        """Yield the batches of an epoch from batch number `start` on.
+
+        Captions of about the same length share a batch, so that little of it is padding.
+        """
+        steps, size = self.steps_per_epoch, self.config.batch
+        draw = np.random.default_rng([self.config.seed, epoch])
+        order = draw.permutation(len(self.train.captions))[: steps * size]
+        lengths = np.array([len(self.train.captions[row]) for row in order])
+        pools = np.arange(len(order)) // (POOL * size)
+        batches = order[np.lexsort((lengths, pools))].reshape(steps, size)
+        for number in draw.permutation(steps)[start:]:
+            yield self.train.batch(batches[number])
 
     def embed(self, batch: Batch) -> tuple[Tensor, Tensor]:
         """Return the logits of words, and the words that should be written."""
