@@ -61,6 +61,14 @@ class Batch:
         """Return the number of captions."""
         return len(self.captions)
 
+    @property
+    def wanted(self) -> Tensor:
+        """The words that should be written, and the end, (B, T + 1), padded."""
+        wanted = F.pad(self.captions, (0, 1), value=PAD)
+        ends = (self.captions != PAD).sum(1)
+        wanted[torch.arange(len(wanted), device=wanted.device), ends] = EOS
+        return wanted
+
 
 class Captions(LastEpochMaterial):
     """The captions of the data set of a model, and the regions of their photos.
@@ -109,10 +117,7 @@ class Captions(LastEpochMaterial):
 
     def embed(self, batch: Batch) -> tuple[Tensor, Tensor]:
         """Return the logits of words, and the words that should be written."""
-        wanted = F.pad(batch.captions, (0, 1), value=PAD)
-        ends = (batch.captions != PAD).sum(1)
-        wanted[torch.arange(len(wanted), device=wanted.device), ends] = EOS
-        return self.model(batch.captions, batch.regions), wanted
+        return self.model(batch.captions, batch.regions), batch.wanted
 
     def loss(self, *embedded: Any, progress: float) -> dict[str, Tensor]:
         """Return the mean cross-entropy of a word, in nats."""
@@ -131,9 +136,10 @@ class Captions(LastEpochMaterial):
         model.eval()
         nats = words = 0.0
         for rows in np.array_split(np.arange(len(self.dev.captions)), 20):
-            logits, wanted = self.embed(self.dev.batch(rows))
+            batch = self.dev.batch(rows)
+            logits, wanted = model(batch.captions, batch.regions).float(), batch.wanted
             total = F.cross_entropy(
-                logits.float().flatten(0, 1), wanted.flatten(), ignore_index=PAD, reduction="sum"
+                logits.flatten(0, 1), wanted.flatten(), ignore_index=PAD, reduction="sum"
             )
             nats, words = nats + float(total), words + float((wanted != PAD).sum())
         return {"perplexity": round(float(np.exp(nats / max(1, words))), 2)}
