@@ -64,9 +64,33 @@ def test_beam_search_with_enough_beams_finds_the_most_probable_sentences(caption
             )
             expected.append((total / (length + 1), words))
     expected.sort(reverse=True)
-    (written,) = captioner.write(photo, beams=12, longest=longest)
+    (written,) = captioner.write(photo, beams=12, count=12, longest=longest)
     assert [own.words for own in written] == [words for _, words in expected[:12]]
     assert [own.mean for own in written] == pytest.approx([mean for mean, _ in expected[:12]])
+    read = captioner.read([own.words for own in written], photo)
+    assert [own.words for own in read] == [own.words for own in written]
+    assert [own.mean for own in read] == pytest.approx([own.mean for own in written])
+    (best,) = captioner.write(photo, beams=12, count=3, longest=longest)
+    assert best == written[:3]
+
+
+def test_samples_are_drawn_as_often_as_they_are_likely(captioner):
+    photos, count = regions(), 2000
+    drawn = captioner.sample(photos, count, longest=1)
+    assert [len(own) for own in drawn] == [count, count]
+    for row, own in enumerate(drawn):
+        (written,) = captioner.write(photos[row : row + 1], beams=WORDS, count=WORDS, longest=1)
+        for words in {each.words for each in written}:
+            logits = captioner(torch.zeros(1, 0, dtype=torch.long), photos[row : row + 1])[0, 0]
+            logits = logits.detach().clone()
+            logits[[PAD, UNK]] = -math.inf
+            share = float(logits.softmax(0)[words[0]])
+            assert own.count(words) / count == pytest.approx(share, abs=0.05)
+    assert captioner.sample(photos, 5) == captioner.sample(photos, 5)
+    assert captioner.sample(photos, 5) != captioner.sample(photos, 5, seed=1)
+    assert all(
+        EOS not in words and len(words) <= 4 for words in captioner.sample(photos, 9, longest=4)[0]
+    )
 
 
 def test_a_captioner_learns_two_sentences(captioner):

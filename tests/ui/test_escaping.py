@@ -66,7 +66,7 @@ def beside(text):
 
 
 def composed_sentences(text):
-    return composed.sentences_html([(Composed(text, -1.0, 0.5, 0.0), aligned(text))], text)
+    return composed.sentences_html([(Composed(text, -1.0, 0.5, 0.2, 0.4), aligned(text))], text)
 
 
 def hit(text):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -9,6 +10,7 @@ import torch
 import torch.nn.functional as F
 from safetensors import SafetensorError, safe_open
 from torch import Tensor, nn
+from torch.nn.utils.rnn import pad_sequence
 
 from vsdemo.core import checksums, four_bits, tensors
 from vsdemo.core.embeddings import Embeddings
@@ -111,21 +113,76 @@ class Captioner(nn.Module):
 
     @torch.inference_mode()
     def write(
-        self, regions: Embeddings, *, beams: int = 8, longest: int = 20
+        self, regions: Embeddings, *, beams: int = 8, count: int = 8, longest: int = 20
     ) -> list[list[Written]]:
         """Write sentences about N photos by beam search.
 
         Args:
             regions: (N, K, D).
             beams: Sentences that are continued at a time.
+            count: Sentences of each photo, at most.
             longest: Words of a sentence, at most.
 
         Returns:
-            For each photo up to `beams` sentences, those with the highest mean first.
+            The sentences of each photo, those with the highest mean first.
         """
-        return [
-            self._write_one(regions[row : row + 1], beams, longest) for row in range(len(regions))
+        rows = range(len(regions))
+        return [self._write_one(regions[row : row + 1], beams, longest)[:count] for row in rows]
+
+    @torch.inference_mode()
+    def read(self, sentences: Sequence[tuple[int, ...]], regions: Embeddings) -> list[Written]:
+        """Return how likely sentences about one photo are.
+
+        Args:
+            sentences: Ids of the words of each.
+            regions: (1, K, D).
+        """
+        rows = regions[torch.zeros(len(sentences), dtype=torch.long, device=regions.x.device)]
+        ids = [torch.tensor(words, device=regions.x.device) for words in sentences]
+        padded = pad_sequence(ids, batch_first=True, padding_value=PAD)  # (B, T)
+        logits = self(padded, rows)  # (B, T + 1, V)
+        logits[..., NEVER] = -torch.inf
+        log_p = logits.log_softmax(-1)
+        result = []
+        for words, of_words in zip(sentences, log_p, strict=True):
+            steps = torch.tensor([*words, EOS], device=of_words.device)
+            own = of_words[: len(steps)].gather(1, steps[:, None]).sum()
+            result.append(Written(words, float(own)))
+        return result
+
+    @torch.inference_mode()
+    def sample(
+        self, regions: Embeddings, count: int, *, longest: int = 20, seed: int = 0
+    ) -> list[list[tuple[int, ...]]]:
+        """Draw sentences about N photos, each as likely as the network thinks.
+
+        Args:
+            regions: (N, K, D).
+            count: Sentences of each photo.
+            longest: Words of a sentence, at most.
+            seed: Of the draws.
+
+        Returns:
+            Ids of the words of the sentences of each photo.
+        """
+        assert regions.mask is not None
+        draw = torch.Generator(regions.x.device).manual_seed(seed)
+        photos = torch.arange(len(regions), device=regions.x.device).repeat_interleave(count)
+        every = regions[photos]  # (N count, K, D)
+        state, words = self.start(every), torch.full_like(photos, START)
+        has_ended = torch.zeros_like(photos, dtype=torch.bool)
+        steps = []
+        for _ in range(longest):
+            logits, state = self.step(words, state, every)
+            logits[:, NEVER] = -torch.inf
+            words = logits.softmax(-1).multinomial(1, generator=draw)[:, 0]
+            has_ended |= words == EOS
+            words = words.masked_fill(has_ended, EOS)
+            steps.append(words)
+        drawn = [
+            tuple(word for word in row if word != EOS) for row in torch.stack(steps, 1).tolist()
         ]
+        return [drawn[row * count : (row + 1) * count] for row in range(len(regions))]
 
     def _write_one(self, regions: Embeddings, beams: int, longest: int) -> list[Written]:
         assert regions.mask is not None
@@ -153,8 +210,7 @@ class Captioner(nn.Module):
             begun = [
                 (*begun[row], word) for row, word in zip(rows.tolist(), words.tolist(), strict=True)
             ]
-            done = sorted(done, key=lambda written: -written.mean)[:beams]
-        return done
+        return sorted(done, key=lambda written: -written.mean)
 
 
 def save(folder: Path, captioner: Captioner, content_hash: str) -> None:

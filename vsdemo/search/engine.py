@@ -272,8 +272,8 @@ class Reader:
         self.check_can_align()
         features, boxes = self._features.encode_regions(photo)
         regions = self.model.encode_image(features[None])
-        (composed,) = compose(self.model, regions)
-        sentences = [(own, self._align(own.text, regions, boxes)) for own in composed[:count]]
+        (composed,) = compose(self.model, regions, count=count)
+        sentences = [(own, self._align(own.text, regions, boxes)) for own in composed]
         return Composition(sentences, regions)
 
     def rank_sentences(self, photo: Image.Image, texts: Sequence[str], k: int = 10) -> list[Hit]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from vsdemo.core.sentences import Tree
+from vsdemo.core.sentences import PREPOSITIONS, Tree
 from vsdemo.data.text.inflection import singular
 
 NOUNS = frozenset({"NOUN", "PROPN"})
@@ -105,6 +105,21 @@ def noun_phrases(tree: Tree) -> list[NounPhrase]:
         phrases.append(NounPhrase(head, words))
         used.update(words)
     return phrases
+
+
+def named_noun(tree: Tree, phrase: NounPhrase) -> int | None:
+    """Return the number of the noun that names what a phrase is about; None if none does.
+
+    "A group of people" is about people, and "front" in "in front of" names nothing.
+    """
+    words = [word.lower() for word in tree.words]
+    head = phrase.head
+    if tree.tags[head] not in NOUNS or tuple(words[max(0, head - 1) : head + 2]) in PREPOSITIONS:
+        return None
+    if singular(words[head]) not in AMOUNTS:
+        return head
+    own = [word for word in phrase.words if word > head and tree.tags[word] in NOUNS]
+    return own[-1] if own else head
 
 
 def _is_head(tree: Tree, word: int) -> bool:

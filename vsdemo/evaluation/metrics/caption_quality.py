@@ -10,7 +10,7 @@ from vsdemo.core.errors import UserError
 from vsdemo.core.sentences import Tree
 from vsdemo.data.pairs.wordnet import Nouns
 from vsdemo.data.text.inflection import singular
-from vsdemo.data.text.noun_phrases import noun_phrases
+from vsdemo.data.text.noun_phrases import named_noun, noun_phrases
 from vsdemo.data.text.vocab import tokenize
 
 NEAR_SENSES = 2  # most frequent senses of a noun that may be meant
@@ -46,12 +46,9 @@ def _words(text: str) -> str:
 
 
 def named_things(tree: Tree) -> list[str]:
-    """Return the heads of the noun phrases of a sentence that are nouns, in the singular."""
-    return [
-        singular(tree.words[phrase.head].lower())
-        for phrase in noun_phrases(tree)
-        if tree.tags[phrase.head] in ("NOUN", "PROPN")
-    ]
+    """Return the nouns that name the things of a sentence, in the singular."""
+    nouns = (named_noun(tree, phrase) for phrase in noun_phrases(tree))
+    return [singular(tree.words[noun].lower()) for noun in nouns if noun is not None]
 
 
 class Supported:

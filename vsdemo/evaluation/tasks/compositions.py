@@ -103,7 +103,7 @@ class Compositions(Task):
         for name, sentences in texts.items():
             photo, false = [], []
             for row, tree in enumerate(trees(sentences)):
-                named = named_things(tree)
+                named = [*dict.fromkeys(named_things(tree))]
                 wrong = supported.unsupported(named, known[row])
                 photo += [row] * len(named)
                 false += [1.0] * len(wrong) + [0.0] * (len(named) - len(wrong))
