@@ -23,12 +23,16 @@ from vsdemo.evaluation import order_limits
 from vsdemo.evaluation.evaluate import evaluate
 from vsdemo.evaluation.task import CardText, Result, Task
 from vsdemo.evaluation.tasks import task
-from vsdemo.models import checkpoint, licences
+from vsdemo.models import captioner, checkpoint, licences
 from vsdemo.models.checkpoint import Spec
 from vsdemo.models.licences import Licence
 from vsdemo.vision.backbones.families import DIFFERENCE
 
 SPLITS = ("dev", "test")
+CAPTIONER = (
+    f"`{captioner.FILE}` writes sentences about photos (`describe --compose`): a GRU that attends\n"
+    "to regions (Xu et al. 2015), trained on the same captions by `vsdemo train-captioner`."
+)
 STORED_MAP = (
     "The checkpoint holds weights, a list of words, and a map of test photos, without the photos; "
     "of generated\ndata sets also with their captions."
@@ -95,6 +99,7 @@ def card(name: str, spec: Spec, metrics: Mapping[str, Result], log: Path) -> str
         _vectors(spec),
         _teacher(spec),
         _precision(spec),
+        CAPTIONER if captioner.exists(log.parent) else "",
         measured.table(metrics),
         text.legend,
         f"{_licence(spec)}\n{STORED_MAP if _has_map(log.parent) else text.contents}",

@@ -153,7 +153,8 @@ def _measure(
     scores = model.score.pool_parts(aligned, embedded, photo)[:, 0]  # (B,)
     fragments = [encoder.fragments(sentence) for sentence in sentences]
     best = aligned[:, 0].amax(-1).split(list(map(len, fragments)))
-    once, others = [], []
+    once: list[Composed] = []
+    others: list[Composed] = []
     for row, (text, own) in enumerate(zip(texts, written, strict=True)):
         things = _things(cast(Tree, sentences[row].tree))
         doubts = [-math.log(_share(thing, named) + LEAST_SHARE) for thing in things.values()]

@@ -256,6 +256,7 @@ def _function_words(
 ) -> Answered:
     """Return in which captions a function word has a region of the caption's photo."""
     assert data.boxes is not None
+    assert texts.mask is not None
     owner = torch.tensor(data.split.photo_of)
     shown: list[bool] = []
     for rows in torch.arange(len(sentences)).split(BLOCK):
