@@ -88,8 +88,16 @@ def compose(model: DualEncoder, regions: Embeddings, *, count: int = 8) -> list[
             "This model cannot compose sentences; train its captioner "
             "(`python -m vsdemo train-captioner CHECKPOINT`)."
         )
-    photos = regions.to(model.device)
-    return [_compose(model, captioner, photos[row : row + 1], count) for row in range(len(photos))]
+    encoder: Any = model.text
+    regions = regions.to(model.device)
+    photos = [regions[row : row + 1] for row in range(len(regions))]
+    written = [_write(captioner, photo, encoder.vocab) for photo in photos]
+    texts = [Sentence(sentence_of(w.words, encoder.vocab)) for own in written for w in own]
+    sentences = iter(add_trees(texts, DEP_TREE))
+    return [
+        _rank(model, captioner, photo, [(next(sentences), w) for w in own])[:count]
+        for photo, own in zip(photos, written, strict=True)
+    ]
 
 
 def sentence_of(words: Sequence[int], vocab: Vocab) -> str:
@@ -98,24 +106,12 @@ def sentence_of(words: Sequence[int], vocab: Vocab) -> str:
     return f"{text[:1].upper()}{text[1:]}."
 
 
-def _compose(
-    model: DualEncoder, captioner: Captioner, photo: Embeddings, count: int
-) -> list[Composed]:
-    """Compose sentences about one photo, (1, K, D)."""
-    encoder: Any = model.text
+def _write(captioner: Captioner, photo: Embeddings, vocab: Vocab) -> list[Written]:
+    """Return sentences about one photo, (1, K, D), and more general ones."""
     (written,) = captioner.write(photo, beams=BEAMS, count=CANDIDATES)
-    if not written:
-        return []
-    more = {own for each in written for own in _generalized(each.words, encoder.vocab)}
-    if more := more - {each.words for each in written}:
-        written += captioner.read(sorted(more), photo)
-    (samples,) = captioner.sample(photo, SAMPLES)
-    named = [
-        {thing for word in words for thing in _implied(encoder.vocab.words[word])}
-        for words in samples
-    ]
-    composed = _measure(model, written, photo, named)
-    return sorted(composed, key=lambda own: -own.rank)[:count]
+    more = {own for each in written for own in _generalized(each.words, vocab)}
+    more -= {each.words for each in written}
+    return [*written, *captioner.read(sorted(more), photo)] if more else written
 
 
 def _generalized(words: tuple[int, ...], vocab: Vocab) -> list[tuple[int, ...]]:
@@ -134,20 +130,29 @@ def _implied(word: str) -> list[str]:
     return things
 
 
-def _measure(
-    model: DualEncoder, written: Sequence[Written], photo: Embeddings, named: Sequence[set[str]]
+def _rank(
+    model: DualEncoder,
+    captioner: Captioner,
+    photo: Embeddings,
+    written: Sequence[tuple[Sentence, Written]],
 ) -> list[Composed]:
-    """Return the sentences that name nothing twice; all of them if there is none.
+    """Return the sentences that name nothing twice, the best first; all if there is none.
 
     Args:
         model: The model.
-        written: The sentences.
+        captioner: Its captioner.
         photo: (1, K, D) of the regions.
-        named: The things that each of the samples names.
+        written: The sentences, with their trees.
     """
+    if not written:
+        return []
     encoder: Any = model.text
-    texts = [sentence_of(own.words, encoder.vocab) for own in written]
-    sentences = add_trees([Sentence(text) for text in texts], DEP_TREE)
+    (samples,) = captioner.sample(photo, SAMPLES)
+    named = [
+        {thing for word in words for thing in _implied(encoder.vocab.words[word])}
+        for words in samples
+    ]
+    sentences = [sentence for sentence, _ in written]
     embedded = model.encode_text(sentences)
     aligned = model.score.align_parts(embedded, photo)  # (R, 1, K)
     scores = model.score.pool_parts(aligned, embedded, photo)[:, 0]  # (B,)
@@ -155,13 +160,13 @@ def _measure(
     best = aligned[:, 0].amax(-1).split(list(map(len, fragments)))
     once: list[Composed] = []
     others: list[Composed] = []
-    for row, (text, own) in enumerate(zip(texts, written, strict=True)):
-        things = _things(cast(Tree, sentences[row].tree))
+    for row, (sentence, own) in enumerate(written):
+        things = _things(cast(Tree, sentence.tree))
         doubts = [-math.log(_share(thing, named) + LEAST_SHARE) for thing in things.values()]
         shown = [_shown(noun, fragments[row], best[row]) for noun in things]
-        composed = Composed(text, own.mean, float(scores[row]), _mean(doubts), _mean(shown))
-        (once if len({*things.values()}) == len(things) else others).append(composed)
-    return once or others
+        result = Composed(sentence.text, own.mean, float(scores[row]), _mean(doubts), _mean(shown))
+        (once if len({*things.values()}) == len(things) else others).append(result)
+    return sorted(once or others, key=lambda composed: -composed.rank)
 
 
 def _things(tree: Tree) -> dict[int, str]:
