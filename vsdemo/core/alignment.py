@@ -8,14 +8,13 @@ from typing import Any
 
 from vsdemo.core.sentences import (
     FUNCTION_ADVERBS,
-    PREPOSITIONS,
     TO_HAVE,
     Tree,
     is_function_relation,
 )
 
 WHOLE = "sentence"  # relation of the fragment that is the whole sentence
-PEOPLE = frozenset({"everybody", "everyone", "somebody", "someone"})
+PRONOUNS_FOR_PEOPLE = frozenset({"everybody", "everyone", "somebody", "someone"})
 NEGLIGIBLE = 0.01  # scores up to this share of the highest one say nothing about a region
 
 
@@ -95,17 +94,15 @@ class Alignment:
         """
         if self.tree is None:
             return frozenset()
-        words = [word.lower() for word in self.tree.words]
         resolved = {pronoun for pronoun, _ in self.referents}
         others = {
             i
-            for i, (word, tag) in enumerate(zip(words, self.tree.tags, strict=False))
-            if word in TO_HAVE
+            for i, (written, tag) in enumerate(zip(self.tree.words, self.tree.tags, strict=False))
+            if (word := written.lower()) in TO_HAVE
             or (tag in ("ADJ", "ADV") and word in FUNCTION_ADVERBS)
-            or (tag == "PRON" and word not in PEOPLE and i not in resolved)
-            or tuple(words[max(0, i - 1) : i + 2]) in PREPOSITIONS
+            or (tag == "PRON" and word not in PRONOUNS_FOR_PEOPLE and i not in resolved)
         }
-        return self.tree.function_words | others
+        return self.tree.function_words | self.tree.preposition_nouns | others
 
     @cached_property
     def _silent_words(self) -> frozenset[int]:

@@ -76,6 +76,13 @@ class Tree:
             if tag in FUNCTION_TAGS or is_function_relation(label) or word.lower() in TO_BE
         )
 
+    @property
+    def preposition_nouns(self) -> frozenset[int]:
+        """Indices of the nouns of `PREPOSITIONS`, such as "front" in "in front of"."""
+        words = [word.lower() for word in self.words]
+        triples = zip(words, words[1:], words[2:], strict=False)
+        return frozenset(i for i, triple in enumerate(triples, start=1) if triple in PREPOSITIONS)
+
     def children(self) -> list[list[int]]:
         """Return each word's dependents from left to right, as indices counted from 0."""
         rows: list[list[int]] = [[] for _ in self.words]

@@ -13,7 +13,7 @@ from vsdemo.core.embeddings import Embeddings
 from vsdemo.core.errors import UserError
 from vsdemo.core.sentences import Sentence, Tree
 from vsdemo.data.text.inflection import singular
-from vsdemo.data.text.noun_phrases import named_noun, noun_phrases
+from vsdemo.data.text.noun_phrases import named_things
 from vsdemo.data.text.sentences import DEP_TREE, add_trees
 from vsdemo.data.text.vocab import UNK, Vocab
 from vsdemo.models.captioner import Captioner, Written
@@ -161,18 +161,12 @@ def _rank(
     once: list[Composed] = []
     others: list[Composed] = []
     for row, (sentence, own) in enumerate(written):
-        things = _things(cast(Tree, sentence.tree))
+        things = named_things(cast(Tree, sentence.tree))
         doubts = [-math.log(_share(thing, named) + LEAST_SHARE) for thing in things.values()]
         shown = [_shown(noun, fragments[row], best[row]) for noun in things]
         result = Composed(sentence.text, own.mean, float(scores[row]), _mean(doubts), _mean(shown))
         (once if len({*things.values()}) == len(things) else others).append(result)
     return sorted(once or others, key=lambda composed: -composed.rank)
-
-
-def _things(tree: Tree) -> dict[int, str]:
-    """Return the numbers of the nouns that name things, and the things in the singular."""
-    nouns = (named_noun(tree, phrase) for phrase in noun_phrases(tree))
-    return {noun: singular(tree.words[noun].lower()) for noun in nouns if noun is not None}
 
 
 def _share(thing: str, named: Sequence[set[str]]) -> float:

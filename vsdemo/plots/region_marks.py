@@ -78,12 +78,12 @@ def rest_phrase(alignment: Alignment) -> str:
 
     Examples: "whole sentence", "function words: a, of", "whole sentence, function words: it".
     """
-    relations = [alignment.fragments[m].relation for m in alignment.rest_fragments]
-    whole = ["whole sentence"] if WHOLE in relations else []
-    if len(relations) == len(whole):
-        return "".join(whole)
-    parts = [alignment.fragments[m] for m in alignment.rest_fragments]
-    numbers = {n for part in parts if part.relation != WHOLE for n in part.words}
+    rest = [alignment.fragments[m] for m in alignment.rest_fragments]
+    parts = [part for part in rest if part.relation != WHOLE]
+    whole = ["whole sentence"] * (len(parts) < len(rest))
+    if whole and not parts:
+        return whole[0]
+    numbers = {n for part in parts for n in part.words}
     words = (alignment.words[n].lower() for n in sorted(numbers & alignment.function_words))
     named = ", ".join(dict.fromkeys(word for word in words if word[:1].isalnum()))
     return ", ".join([*whole, f"function words: {named}" if named else "function words"])

@@ -5,7 +5,7 @@ from hypothesis import given
 
 from tests.support.random_trees import random_trees
 from vsdemo.core.sentences import Tree
-from vsdemo.data.text.noun_phrases import antecedents, noun_phrases, relations
+from vsdemo.data.text.noun_phrases import antecedents, named_things, noun_phrases, relations
 
 
 def tree(rows: str) -> Tree:
@@ -116,3 +116,24 @@ def test_a_pronoun_without_a_fitting_phrase_stands_for_none():
 
 def test_a_tree_without_tags_has_no_phrases():
     assert noun_phrases(Tree(("dogs", "run"), (2, 0), ("nsubj", "root"))) == []
+
+
+def test_things_are_the_heads_of_noun_phrases():
+    example = Tree(
+        ("Two", "brown", "dogs", "chase", "him"),
+        (3, 3, 4, 0, 4),
+        ("nummod", "amod", "nsubj", "root", "obj"),
+        ("NUM", "ADJ", "NOUN", "VERB", "PRON"),
+    )
+    assert list(named_things(example).values()) == ["dog"]
+    assert list(named_things(example)) == [2]
+
+
+def test_a_group_names_what_it_consists_of_and_a_preposition_nothing():
+    assert list(named_things(GROUP).values()) == ["man", "dog"]
+    example = tree(
+        "Dogs NOUN 2 nsubj; sit VERB 0 root; In ADP 4 case; front NOUN 2 obl; of ADP 7 case; "
+        "a DET 7 det; house NOUN 4 nmod"
+    )
+    assert example.preposition_nouns == {3}
+    assert named_things(example) == {0: "dog", 6: "house"}

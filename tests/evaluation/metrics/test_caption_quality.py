@@ -2,9 +2,8 @@
 
 import pytest
 
-from vsdemo.core.sentences import Tree
 from vsdemo.data.pairs.wordnet import Nouns, from_pairs
-from vsdemo.evaluation.metrics.caption_quality import Supported, cider, named_things
+from vsdemo.evaluation.metrics.caption_quality import Supported, cider
 
 GOLD = [
     ["A dog runs on the beach .", "A brown dog on a beach ."],
@@ -48,13 +47,3 @@ def test_gold_nouns_support_synonyms_and_what_lies_above(noun, is_supported):
 
 def test_what_lies_below_is_not_supported():
     assert Supported(wordnet()).unsupported(["dog"], ["animal"]) == ["dog"]
-
-
-def test_things_are_the_heads_of_noun_phrases():
-    tree = Tree(
-        ("Two", "brown", "dogs", "chase", "him"),
-        (3, 3, 4, 0, 4),
-        ("nummod", "amod", "nsubj", "root", "obj"),
-        ("NUM", "ADJ", "NOUN", "VERB", "PRON"),
-    )
-    assert named_things(tree) == ["dog"]

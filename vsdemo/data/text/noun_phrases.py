@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from vsdemo.core.sentences import PREPOSITIONS, Tree
+from vsdemo.core.sentences import Tree
 from vsdemo.data.text.inflection import singular
 
 NOUNS = frozenset({"NOUN", "PROPN"})
@@ -107,16 +107,22 @@ def noun_phrases(tree: Tree) -> list[NounPhrase]:
     return phrases
 
 
-def named_noun(tree: Tree, phrase: NounPhrase) -> int | None:
-    """Return the number of the noun that names what a phrase is about; None if none does.
+def named_things(tree: Tree) -> dict[int, str]:
+    """Return the numbers of the nouns that name the things of a sentence, and these nouns.
 
-    "A group of people" is about people, and "front" in "in front of" names nothing.
+    The nouns are in the singular. "A group of people" names people, and "front" in "in front of"
+    names nothing.
     """
-    words = [word.lower() for word in tree.words]
+    nouns = (_named_noun(tree, phrase) for phrase in noun_phrases(tree))
+    return {noun: singular(tree.words[noun].lower()) for noun in nouns if noun is not None}
+
+
+def _named_noun(tree: Tree, phrase: NounPhrase) -> int | None:
+    """Return the number of the noun that names what a phrase is about; None if none does."""
     head = phrase.head
-    if tree.tags[head] not in NOUNS or tuple(words[max(0, head - 1) : head + 2]) in PREPOSITIONS:
+    if tree.tags[head] not in NOUNS or head in tree.preposition_nouns:
         return None
-    if singular(words[head]) not in AMOUNTS:
+    if singular(tree.words[head].lower()) not in AMOUNTS:
         return head
     own = [word for word in phrase.words if word > head and tree.tags[word] in NOUNS]
     return own[-1] if own else head

@@ -7,10 +7,7 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 
 from vsdemo.core.errors import UserError
-from vsdemo.core.sentences import Tree
 from vsdemo.data.pairs.wordnet import Nouns
-from vsdemo.data.text.inflection import singular
-from vsdemo.data.text.noun_phrases import named_noun, noun_phrases
 from vsdemo.data.text.vocab import tokenize
 
 NEAR_SENSES = 2  # most frequent senses of a noun that may be meant
@@ -43,12 +40,6 @@ def cider(captions: Sequence[str], references: Sequence[Sequence[str]]) -> np.nd
 
 def _words(text: str) -> str:
     return " ".join(tokenize(text))
-
-
-def named_things(tree: Tree) -> list[str]:
-    """Return the nouns that name the things of a sentence, in the singular."""
-    nouns = (named_noun(tree, phrase) for phrase in noun_phrases(tree))
-    return [singular(tree.words[noun].lower()) for noun in nouns if noun is not None]
 
 
 class Supported:

@@ -27,10 +27,11 @@ from vsdemo.core.paths import checkpoints_root
 from vsdemo.core.sentences import Sentence, Tree
 from vsdemo.data import caption_bank
 from vsdemo.data.pairs import wordnet
+from vsdemo.data.text.noun_phrases import named_things
 from vsdemo.data.text.sentences import DEP_TREE, add_trees
 from vsdemo.evaluation.metrics.accuracy import Accuracy
 from vsdemo.evaluation.metrics.bootstrap import with_intervals
-from vsdemo.evaluation.metrics.caption_quality import Supported, cider, named_things
+from vsdemo.evaluation.metrics.caption_quality import Supported, cider
 from vsdemo.evaluation.task import PhotoData, Result, Task
 from vsdemo.models import checkpoint
 from vsdemo.models.composition import compose
@@ -98,12 +99,14 @@ class Compositions(Task):
         }
         gold = [split.own_captions(photo) for photo in range(len(split.photos))]
         supported = Supported(wordnet.load_nouns())
-        known = [[noun for tree in trees(own) for noun in named_things(tree)] for own in gold]
+        known = [
+            [noun for tree in trees(own) for noun in named_things(tree).values()] for own in gold
+        ]
         shares = {}
         for name, sentences in texts.items():
             photo, false = [], []
             for row, tree in enumerate(trees(sentences)):
-                named = [*dict.fromkeys(named_things(tree))]
+                named = [*dict.fromkeys(named_things(tree).values())]
                 wrong = supported.unsupported(named, known[row])
                 photo += [row] * len(named)
                 false += [1.0] * len(wrong) + [0.0] * (len(named) - len(wrong))
