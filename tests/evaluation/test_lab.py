@@ -8,6 +8,7 @@ import pytest
 import torch
 
 from tests.support import storybook_sample
+from vsdemo.core.config import Config
 from vsdemo.core.embeddings import Embeddings
 from vsdemo.core.errors import UserError
 from vsdemo.data import storybook
@@ -19,6 +20,7 @@ from vsdemo.evaluation.tasks import task
 from vsdemo.evaluation.tasks.alignment import Alignment
 from vsdemo.models import checkpoint
 
+SPEC = SimpleNamespace(config=Config())
 ORACLE, BAG, LETTERS = Path("runs/knows"), Path("runs/counts"), Path("runs/spells")
 
 
@@ -41,7 +43,7 @@ def report(small):
     spells.encode_text = lambda sentences: Embeddings(torch.ones(len(sentences), 1000))
     loaded = {ORACLE: storybook_sample.oracle(), BAG: storybook_sample.bag(), LETTERS: spells}
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(checkpoint, "load", lambda folder: (loaded[folder], None, None))
+        patch.setattr(checkpoint, "load", lambda folder: (loaded[folder], SPEC, None))
         return lab.report([ORACLE, BAG, LETTERS, ORACLE])
 
 
@@ -50,21 +52,6 @@ def photos(spec, split: str, dataset: str, *, boxes: bool) -> PhotoData:
     captions = storybook_sample.load(split)
     known = torch.ones(len(captions.photos), 2, 4) if boxes else None
     return PhotoData(captions, storybook_sample.features(captions), known)
-
-
-@pytest.mark.parametrize(
-    ("interval", "expected"),
-    [
-        ((0.1, 3), "holds"),
-        ((-3, -0.1), "does not hold"),
-        ((0, 0), "does not hold"),
-        ((-1, 0), "does not hold"),
-        ((0, 1), "not shown"),
-        ((-1, 1), "not shown"),
-    ],
-)
-def test_verdict_depends_on_the_interval(interval, expected):
-    assert lab.verdict(interval) == expected
 
 
 def test_every_claim_has_the_task_metrics_of_each_model(report):
@@ -121,7 +108,7 @@ def test_models_that_align_are_evaluated_with_their_region_boxes(small, monkeypa
     monkeypatch.setattr(Alignment, "measure", measure)
     monkeypatch.setattr(lab, "RUNS", (("alignment", "test"),))
     monkeypatch.setattr(lab, "CLAIMS", [c for c in CLAIMS if c.name == "alignment"])
-    monkeypatch.setattr(checkpoint, "load", lambda folder: (model, None, None))
+    monkeypatch.setattr(checkpoint, "load", lambda folder: (model, SPEC, None))
     result = lab.report([ORACLE])
     row = result["claims"]["alignment"]["rows"][str(ORACLE)]
     assert (row["value"], row["verdict"]) == (20, "holds")
@@ -161,9 +148,29 @@ def test_a_model_that_retrieves_nothing_does_not_hold_the_claim(report):
 
 
 def test_a_single_model_has_nothing_to_compare_with(small, monkeypatch):
-    monkeypatch.setattr(checkpoint, "load", lambda folder: (storybook_sample.oracle(), None, None))
+    monkeypatch.setattr(checkpoint, "load", lambda folder: (storybook_sample.oracle(), SPEC, None))
     rows = lab.report([ORACLE])["claims"]["detail"]["rows"]
-    assert rows[str(ORACLE)]["verdict"] == "nothing to compare with"
+    assert rows[str(ORACLE)]["verdict"] == "no other model of its recipe"
+
+
+@pytest.mark.parametrize(
+    ("settings", "verdict"),
+    [
+        ({"learning_rate": 0.3, "margin": 0.5}, "holds"),  # each model has its own best ones
+        ({"hardest": 0.95}, "no other model of its recipe"),
+        ({"crops": "whole"}, "no other model of its recipe"),
+    ],
+)
+def test_only_models_of_one_recipe_are_compared(small, monkeypatch, settings, verdict):
+    other = SimpleNamespace(config=Config(**settings))
+    loaded = {
+        ORACLE: (storybook_sample.oracle(), SPEC, None),
+        BAG: (storybook_sample.bag(), other, None),
+    }
+    monkeypatch.setattr(checkpoint, "load", loaded.__getitem__)
+    row = lab.report([ORACLE, BAG])["claims"]["entailment"]["rows"][str(ORACLE)]
+    assert row["verdict"] == verdict
+    assert ("with" in row) == (verdict == "holds")
 
 
 def test_markdown_has_a_table_per_claim(report):

@@ -1,15 +1,18 @@
 """checkpoints/README.md is what the records and the shipped metrics say."""
 
 import json
+import re
+import tomllib
 from datetime import date
 from pathlib import Path
 
 import pytest
 
 from vsdemo.core.errors import UserError
+from vsdemo.evaluation.experiments import experiment
 from vsdemo.evaluation.report import records
 from vsdemo.evaluation.report.figures import Figure, MissingFigure, fill, find
-from vsdemo.evaluation.report.page import Page
+from vsdemo.evaluation.report.page import PAPERS_FILE, Page
 from vsdemo.evaluation.report.records import Record
 
 CHECKPOINTS = Path(__file__).resolve().parents[2] / "checkpoints"
@@ -156,7 +159,7 @@ def test_a_quoted_figure_that_is_missing_is_reported() -> None:
         page.figure("flickr8k/gru", "test task")
 
 
-@pytest.mark.parametrize("table", ["retrieval", "hypernyms", "sts"])
+@pytest.mark.parametrize("table", ["hypernyms", "sts"])
 def test_a_record_of_another_task_is_reported(root, table) -> None:
     figures = {"SICK": {"accuracy": 81.7}, "clean": {"accuracy": 97.8}}
     path = root / "results" / "words" / "other.json"
@@ -246,5 +249,64 @@ def test_a_table_has_the_papers_figures_in_brackets(root) -> None:
 
 def test_sets_with_a_higher_correlation_are_counted() -> None:
     page = Page(CHECKPOINTS)
-    assert page.sts_wins("results/sts/char_gru", "BOW (GloVe)") == 18
-    assert page.sts_wins("results/sts/char_gru", "results/sts/char_gru") == 0
+    assert page.sts_wins("results/sts/char_gru", "results/sts/char_gru") == "0 of 21 (lower in 0)"
+    wins, losses = map(
+        int, re.findall(r"\d+", page.sts_wins("results/sts/char_gru", "BOW (GloVe)"))[::2]
+    )
+    assert 10 < wins < 19  # 18 without regard to chance
+    assert losses < 3
+
+
+REPORTED = {  # paper -> its numbers of tables and of figures
+    "Socher 2014": (3, 6),
+    "Karpathy 2014": (3, 5),
+    "Dufour 2015": (3, 5),
+    "Vendrov 2016": (3, 4),
+    "Merckx & Frank 2019": (5, 4),
+}
+STATUSES = {"reproduced", "departed", "impossible", "open", "a drawing"}
+
+
+def numbers_in(text: str, kind: str) -> set[int]:
+    """Return the numbers in a text such as "Tables 1 and 2" or "Figures 1 to 4"."""
+    numbers: set[int] = set()
+    for first, word, last in re.findall(rf"{kind}s? (\d)(?:(?:, \d)* (to|and) (\d))?", text):
+        numbers |= {int(first)} | ({int(last)} if last else set())
+        if word == "to":
+            numbers |= set(range(int(first), int(last)))
+    for several in re.findall(rf"{kind}s ((?:\d, )+\d and \d)", text):
+        numbers |= set(map(int, re.findall(r"\d", several)))
+    return numbers
+
+
+@pytest.mark.parametrize("paper", REPORTED)
+def test_every_table_and_figure_of_a_paper_has_a_row(paper) -> None:
+    items = tomllib.loads(PAPERS_FILE.read_text("utf-8"))[paper]
+    assert {item["status"] for item in items} <= STATUSES
+    for kind, count in zip(("Table", "Figure"), REPORTED[paper], strict=True):
+        listed = set().union(*(numbers_in(item["what"], kind) for item in items))
+        assert listed == set(range(1, count + 1)), (paper, kind)
+
+
+def test_what_is_said_to_be_reproduced_by_an_experiment_is_on_the_page() -> None:
+    known = experiment.names()
+    for items in tomllib.loads(PAPERS_FILE.read_text("utf-8")).values():
+        for item in items:
+            named = set(re.findall(r"`([^`]+)`", item["about"])) & set(known)
+            if item["status"] in ("reproduced", "departed"):
+                for name in named:
+                    assert (CHECKPOINTS / "results" / "experiments" / f"{name}.json").is_file()
+
+
+SETTINGS = {  # settings, limits that were set, sections of papers and a version
+    *("95%", "85%", "80%", "70%", "0.001", "0.2", "0.5", "0.05", "6.6", "6.7", "3.0"),
+}
+
+
+def test_no_figure_of_ours_is_typed_by_hand() -> None:
+    """Decimals and percentages in the template's prose come from records."""
+    text = (Path(records.__file__).parent / "template.md").read_text("utf-8")
+    for pattern in (r"\{#.*?#\}", r"\{\{.*?\}\}", r"\{%.*?%\}", r"`[^`]*`", r"\]\([^)]*\)"):
+        text = re.sub(pattern, "", text, flags=re.DOTALL)
+    typed = set(re.findall(r"\d+(?:\.\d+|(?:\.\d+)? ?%)", text))
+    assert typed - SETTINGS == set()

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from typing import Any
 
 from vsdemo.core.caption_set import CaptionSet
 from vsdemo.core.errors import UserError
 from vsdemo.core.paths import AnyPath
 from vsdemo.data import datasets
+from vsdemo.data.pairs.contamination import normalized_all
+from vsdemo.data.text.vectors import corpus_sentences
 from vsdemo.evaluation.metrics import bootstrap
 from vsdemo.evaluation.task import ConceptData, PhotoData, Result, SentenceData, Task
 from vsdemo.evaluation.tasks import task
@@ -16,6 +19,7 @@ from vsdemo.evaluation.tasks.lengths import Lengths
 from vsdemo.evaluation.tasks.retrieval import Retrieval
 from vsdemo.models import checkpoint
 from vsdemo.models.checkpoint import Spec
+from vsdemo.vision.backbones.leaks import check_unseen
 
 
 def evaluate(
@@ -71,7 +75,16 @@ def load_data(
         return _photo_data(spec, own)
     if "concepts" in measured.needs:
         return ConceptData(split=split, dataset=spec.dataset, protocol=spec.config.protocol)
-    return SentenceData(split)
+    return SentenceData(split, seen=normalized_all(_captions_read(spec)))
+
+
+def _captions_read(spec: Spec) -> Iterator[str]:
+    """Yield the captions that a model learned from, as far as they are at hand."""
+    with suppress(UserError):  # its data set is missing, or has no captions
+        yield from datasets.load(spec.gallery, "train").captions
+    if spec.config.reads_other_captions:
+        with suppress(UserError):
+            yield from corpus_sentences()
 
 
 def load_photos(
@@ -86,7 +99,9 @@ def load_photos(
         boxes: Whether to return the boxes of the regions, too.
     """
     checkpoint.check_photos(spec)  # before a data set is read or drawn
-    return _photo_data(spec, datasets.load(dataset or spec.gallery, split), boxes=boxes)
+    name = str(dataset or spec.gallery)
+    check_unseen(spec.config.backbone, name)
+    return _photo_data(spec, datasets.load(name, split), boxes=boxes)
 
 
 def _photo_data(spec: Spec, captions: CaptionSet, *, boxes: bool = False) -> PhotoData:

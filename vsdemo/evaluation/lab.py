@@ -1,12 +1,12 @@
 """The lab: the papers' claims tested on Storybook, where the right answers are known.
 
-Each claim is a metric with its 95% bootstrap interval over scenes and a verdict by rule. A claim
-against chance `holds` where the interval lies above it, `does not hold` where it lies at or below
-it, and is `not shown` otherwise. A claim that one group of models does better than others is judged
-by the difference to the best of the others, paired over scenes: it `holds` where that interval lies
-on the better side of 0, `does not hold` where it lies on the other or at 0, and is `not shown`
-otherwise; where two metrics are judged it must hold in both, and fails in either. The others have
-no verdict. Intervals are about other scenes, not about other trainings.
+Each claim is a metric with its 95% bootstrap interval over scenes and a verdict by the rule of
+`vsdemo.evaluation.verdicts`. A claim against chance is about how far the metric lies above it. A
+claim that one group of models does better than others is judged by the difference, paired over
+scenes, to the best of the others that learned by the same recipe: the same features, loss, batches,
+word vectors and number of epochs (`RECIPE`). Models of other recipes are not compared, and the
+others have no verdict. Intervals are about other scenes, not about other trainings; experiments
+(`vsdemo.evaluation.experiments`) have several.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from typing import Any, cast
 from tqdm import tqdm
 
 from vsdemo.core import markdown as md
+from vsdemo.core.config import Config
 from vsdemo.core.errors import UserError
 from vsdemo.core.paths import AnyPath, checkpoints_root, to_path
 from vsdemo.evaluation.claims import CLAIMS, GROUPS, Claim, Metric
@@ -26,14 +27,17 @@ from vsdemo.evaluation.metrics import bootstrap
 from vsdemo.evaluation.metrics.bootstrap import Measurement
 from vsdemo.evaluation.task import PairedTask
 from vsdemo.evaluation.tasks import task
+from vsdemo.evaluation.verdicts import RULE, joint_verdict, verdict
 from vsdemo.models import checkpoint
 
 RUNS = tuple(dict.fromkeys((m.task, m.split) for c in CLAIMS for m in (*c.judged, *c.beside)))
 SPLITS = tuple(dict.fromkeys(split for _, split in RUNS))
-RULE = """\
-A claim holds where the 95% interval over scenes lies above chance (50, or 0 points above the best
-baseline); where models are compared, where that of each difference to the best other one lies on
-the better side of 0. Intervals are about other scenes, not about other trainings."""
+FREE = {"seed", "learning_rate", "margin", "temperature", "evaluate_every", "patience"}
+RECIPE = tuple(name for name in Config.model_fields if name not in FREE)  # settings that must agree
+NOTE = """\
+What should be above 0 is the distance to chance (50, or 0 points above the best baseline) or, where
+models are compared, the difference to the best other one of the same recipe. Intervals are about
+other scenes, not about other trainings."""
 
 
 class ModelResults:
@@ -41,6 +45,7 @@ class ModelResults:
 
     Attributes:
         groups: The groups of models that it belongs to.
+        recipe: The values of the settings in RECIPE.
         measured: (task, split) -> measurement, for all of RUNS; without tasks on boxes where the
             model aligns no parts.
         metrics: Split -> task -> metrics with intervals.
@@ -50,6 +55,7 @@ class ModelResults:
         model, spec, _ = checkpoint.load(folder)
         can_align = model.score.can_align
         self.groups = [name for name, has in GROUPS.items() if has(model)]
+        self.recipe = [getattr(spec.config, name) for name in RECIPE]
         self.measured: dict[tuple[str, str], Measurement] = {}
         self.metrics: dict[str, dict[str, Any]] = {}
         data = {split: load_photos(spec, split, "storybook", boxes=can_align) for split in SPLITS}
@@ -113,7 +119,6 @@ def _name(folder: Path) -> str:
 
 
 def _test(claim: Claim, results: Mapping[str, ModelResults]) -> dict[str, Any]:
-    best = _best_other(claim, results)
     beside = (*claim.judged[1:], *claim.beside)
     rows: dict[str, dict[str, Any]] = {}
     for name, of_model in results.items():
@@ -127,8 +132,8 @@ def _test(claim: Claim, results: Mapping[str, ModelResults]) -> dict[str, Any]:
             row["verdict"] = verdict([bound - claim.chance for bound in row["ci95"]])
         elif claim.group not in of_model.groups:
             pass
-        elif best is None:
-            row["verdict"] = "nothing to compare with"
+        elif (best := _best_other(claim, of_model, results)) is None:
+            row["verdict"] = "no other model of its recipe"
         else:
             row |= {"with": best, **_compare(claim, of_model, results[best])}
         rows[name] = row
@@ -142,11 +147,15 @@ def _test(claim: Claim, results: Mapping[str, ModelResults]) -> dict[str, Any]:
     }
 
 
-def _best_other(claim: Claim, results: Mapping[str, ModelResults]) -> str | None:
-    """Return the model outside the claim's group that does best; None if there is none."""
-    if not claim.group:
-        return None
-    others = [name for name, of_model in results.items() if claim.group not in of_model.groups]
+def _best_other(
+    claim: Claim, model: ModelResults, results: Mapping[str, ModelResults]
+) -> str | None:
+    """Return the model of the same recipe outside the claim's group that does best, if any."""
+    others = [
+        name
+        for name, other in results.items()
+        if claim.group not in other.groups and other.recipe == model.recipe
+    ]
     last = claim.judged[-1]
     return max(others, key=lambda name: last.sign * results[name].get(last)["value"], default=None)
 
@@ -158,21 +167,12 @@ def _compare(claim: Claim, model: ModelResults, best: ModelResults) -> dict[str,
         gap = _read(bootstrap.difference(model.measured[run], best.measured[run]), metric)
         differences[metric.title] = gap
         better.append(sorted(metric.sign * bound for bound in gap["ci95"]))
-    low, high = (min(bounds) for bounds in zip(*better, strict=True))
-    return {"differences": differences, "verdict": verdict([low, high])}
-
-
-def verdict(interval: Sequence[float]) -> str:
-    """Return the verdict on an interval [low, high] of what should be above 0."""
-    low, high = interval
-    if low > 0:
-        return "holds"
-    return "does not hold" if high <= 0 else "not shown"
+    return {"differences": differences, "verdict": joint_verdict(better)}
 
 
 def markdown(result: Mapping[str, Any]) -> str:
     """Return the result of `report` as one Markdown table for each claim."""
-    parts = [RULE]
+    parts = [f"{RULE} {NOTE}"]
     for claim in result["claims"].values():
         parts += [f"**{claim['says']}** ({claim['paper']})", _table(claim)]
     return "\n\n".join(parts)

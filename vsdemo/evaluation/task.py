@@ -46,9 +46,16 @@ class PhotoData:
 
 @dataclass(frozen=True)
 class SentenceData:
-    """The name of a split of the task's own sentence pairs."""
+    """The name of a split of the task's own sentence pairs.
+
+    Args:
+        split: Name of the split.
+        seen: Captions that the model has read in training, normalized as in
+            `vsdemo.data.pairs.contamination`.
+    """
 
     split: str = "test"
+    seen: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True)

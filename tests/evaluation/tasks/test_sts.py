@@ -10,6 +10,7 @@ from tests.support import small_pairs
 from vsdemo.core.embeddings import Embeddings
 from vsdemo.core.errors import UserError
 from vsdemo.core.sentences import Sentence
+from vsdemo.data.pairs import contamination
 from vsdemo.data.pairs import sts as pairs_of
 from vsdemo.data.text.vocab import Vocab
 from vsdemo.encoders.bow import BagOfWords
@@ -209,3 +210,23 @@ def test_encoders_over_trees_and_fragments_are_evaluated(pairs_root, preset, mon
     result = sts.SentenceSimilarity().evaluate(model, SentenceData())
     assert {"STS-B", "SICK-R", *YEARS} <= result.keys()
     assert all(-100 <= metrics["pearson"] <= 100 for metrics in result.values())
+
+
+def test_pairs_that_the_model_has_read_are_left_out_of_clean_sets(pairs_root, monkeypatch):
+    monkeypatch.setattr(sts, "SMALLEST", 2)
+    model = oracle(wrong=0.4)
+    pairs = pairs_of.benchmark("test")
+    read = {pairs[0].a, pairs[1].b, pairs[1].a}
+    seen = contamination.normalized_all(text.upper() + " !" for text in read)
+    result = sts.SentenceSimilarity().evaluate(model, SentenceData(seen=seen))
+    left = [pair for pair in pairs if not read & {pair.a, pair.b}]
+    assert 0 < len(left) < len(pairs)
+    assert result["STS-B.clean"]["n"] == result["STS-B.cosine.clean"]["n"] == len(left)
+    texts = TextEmbeddings(model, [text for pair in left for text in (pair.a, pair.b)])
+    cosines = similarity(
+        texts.of([pair.a for pair in left]), texts.of([pair.b for pair in left]), texts.score
+    )
+    expected = pearson(cosines.tolist(), [pair.score for pair in left])
+    assert result["STS-B.cosine.clean"]["pearson"] == pytest.approx(100 * expected, rel=1e-4)
+    assert result["STS-B"]["n"] == len(pairs)
+    assert "STS12.OnWN.clean" not in result

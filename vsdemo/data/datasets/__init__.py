@@ -25,6 +25,7 @@ from vsdemo.data.datasets.webdataset import WebDataset
 DATASETS = {  # name -> "module:class", imported when used
     "flickr8k": "vsdemo.data.datasets.flickr8k:Flickr8k",
     "pascal1k": "vsdemo.data.datasets.pascal1k:Pascal1k",
+    "pascal1k-tuning": "vsdemo.data.datasets.pascal1k_tuning:Pascal1kTuning",
     "storybook": "vsdemo.data.datasets.storybook:Storybook",
 }
 

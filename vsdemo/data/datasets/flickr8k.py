@@ -1,11 +1,15 @@
 """Flickr8k (Hodosh et al. 2013): 8,091 photos with five captions each, in its official layout.
 
+The splits are the official ones. `flickr8k:SEED` has random splits of 90, 5 and 5% of all photos
+instead, as Dufour 2015 drew them from its own photos.
+
 The caption file names two photos that do not exist, which are left out. 91 photos are in no split;
 they are part of `all` only. `Flickr8k.check` reports both.
 """
 
 from __future__ import annotations
 
+import random
 from pathlib import Path
 
 from vsdemo.core.caption_set import CaptionSet
@@ -14,6 +18,7 @@ from vsdemo.core.paths import require_data
 from vsdemo.data.datasets.base import Dataset, Report
 
 COUNTS = {"train": 6000, "dev": 1000, "test": 1000}
+RANDOM_CUTS = 0.9, 0.95  # shares of the photos before dev and before test
 
 
 def _folder(name: str) -> Path:
@@ -51,8 +56,21 @@ def photo_names() -> list[str]:
     return sorted(path.name for path in _folder("Flicker8k_Dataset").glob("*.jpg"))
 
 
+def random_names(seed: int, split: str) -> list[str]:
+    """Return the photo names of a random split of 90, 5 and 5%."""
+    names = photo_names()
+    random.Random(seed).shuffle(names)
+    cuts = [round(share * len(names)) for share in RANDOM_CUTS]
+    parts = {"train": names[: cuts[0]], "dev": names[cuts[0] : cuts[1]], "test": names[cuts[1] :]}
+    return parts[split]
+
+
 class Flickr8k(Dataset):
-    """The official splits."""
+    """The official splits, or random ones.
+
+    Args:
+        seed: Seed of the random splits; None for the official ones.
+    """
 
     how_to_get = (
         "request it at https://hockenmaier.cs.illinois.edu/8k-pictures.html and unpack it to "
@@ -60,13 +78,27 @@ class Flickr8k(Dataset):
         "flickr8k`"
     )
 
+    seeded = True
+
+    def __init__(self, seed: int | None = None) -> None:
+        self.seed = seed
+
+    @classmethod
+    def with_seed(cls, seed: int) -> Flickr8k:
+        """Return the data set with random splits."""
+        return cls(seed)
+
+    def _names(self, split: str) -> list[str]:
+        if split == "all":
+            return photo_names()
+        return split_names(split) if self.seed is None else random_names(self.seed, split)
+
     def read(self, split: str) -> CaptionSet:
         """Return a split."""
-        captions = read_captions()
-        names = photo_names() if split == "all" else split_names(split)
+        captions, names = read_captions(), self._names(split)
         folder = _folder("Flicker8k_Dataset")
         return CaptionSet(
-            "flickr8k",
+            "flickr8k" if self.seed is None else f"flickr8k:{self.seed}",
             split,
             photos=tuple(folder / name for name in names),
             captions=tuple(text for name in names for text in captions.get(name, ())),

@@ -7,6 +7,7 @@ shuffled with `random.Random(seed)` and cut in that order. The seed is 0 unless 
 from __future__ import annotations
 
 import random
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -47,6 +48,32 @@ def _photo_folder() -> Path:
     return require_data("pascal1k", "images", what="Pascal1K")
 
 
+def names_of(seed: int, split: str) -> list[str]:
+    """Return the names of the photos of a random split."""
+    names = sorted(read_captions())
+    random.Random(seed).shuffle(names)
+    return names[RANGES[split]]
+
+
+def subset(dataset: str, split: str, names: Sequence[str]) -> CaptionSet:
+    """Return photos with their captions.
+
+    Args:
+        dataset: Name of the data set.
+        split: Name of the split.
+        names: Names of the photos.
+    """
+    captions, folder = read_captions(), _photo_folder()
+    texts = [captions[name]["captions"] for name in names]
+    return CaptionSet(
+        dataset,
+        split,
+        photos=tuple(folder / name for name in names),
+        captions=tuple(text.strip() for own in texts for text in own),
+        photo_of=tuple(i for i, own in enumerate(texts) for _ in own),
+    )
+
+
 class Pascal1k(Dataset):
     """A random split into 800/100/100 photos."""
 
@@ -66,19 +93,8 @@ class Pascal1k(Dataset):
 
     def read(self, split: str) -> CaptionSet:
         """Return a part of the random split."""
-        captions = read_captions()
-        names = sorted(captions)
-        random.Random(self.seed).shuffle(names)
-        names = names[RANGES[split]]
-        folder = _photo_folder()
-        texts = [captions[name]["captions"] for name in names]
-        return CaptionSet(
-            f"pascal1k:{self.seed}" if self.seed else "pascal1k",
-            split,
-            photos=tuple(folder / name for name in names),
-            captions=tuple(text.strip() for own in texts for text in own),
-            photo_of=tuple(i for i, own in enumerate(texts) for _ in own),
-        )
+        name = f"pascal1k:{self.seed}" if self.seed else "pascal1k"
+        return subset(name, split, names_of(self.seed, split))
 
     def check(self) -> Report:
         """Check the number of photos, and that all of them exist."""

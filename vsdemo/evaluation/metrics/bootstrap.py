@@ -47,10 +47,17 @@ def intervals(statistic: Callable[[np.ndarray], Metrics], size: int, seed: int =
     Returns:
         The dict of the statistic with [low, high] in place of each number.
     """
-    generator = np.random.default_rng(seed)
-    samples = [statistic(generator.integers(0, size, size)) for _ in range(RESAMPLES)]
-    result: Metrics = combine(samples, _percentiles)
+    result: Metrics = combine(sample(statistic, size, seed), _percentiles)
     return result
+
+
+def sample(statistic: Callable[[np.ndarray], Metrics], size: int, seed: int = 0) -> list[Metrics]:
+    """Return a statistic of RESAMPLES samples with replacement, with the arguments of `intervals`.
+
+    Statistics of several models are paired: with the same size and seed, they see the same samples.
+    """
+    generator = np.random.default_rng(seed)
+    return [statistic(generator.integers(0, size, size)) for _ in range(RESAMPLES)]
 
 
 def _percentiles(values: list[float]) -> list[float]:

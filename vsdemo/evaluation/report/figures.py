@@ -40,7 +40,7 @@ class Figure:
                 The last three may be followed by a format of numbers.
         """
         if match := re.fullmatch(r"(to|more|less)(.*)", spec):
-            return self._with_bounds(match[1], match[2] or ".1f")
+            return self.with_bounds(match[1], match[2] or ".1f")
         if spec == "bounds":
             return "-".join(f"{bound:.1f}" for bound in self.interval or ())
         if spec:
@@ -51,8 +51,8 @@ class Figure:
             return bootstrap.cell(self.value, self.interval)
         return f"{self.value:,}" if isinstance(self.value, int) else f"{self.value:.1f}"
 
-    def _with_bounds(self, style: str, number: str) -> str:
-        """Return the number and "(low to high)"."""
+    def with_bounds(self, style: str, number: str = ".1f") -> str:
+        """Return the number and "(low to high)" in one of the last three formats."""
         value, bounds, word = self.value, list(self.interval or ()), ""
         if style != "to":
             word = " better" if (value < 0) == (style == "less") else " worse"

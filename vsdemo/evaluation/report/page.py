@@ -6,6 +6,7 @@ record without its ".json", below checkpoints/.
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -17,15 +18,32 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from vsdemo.core import markdown
 from vsdemo.core.errors import UserError
 from vsdemo.evaluation import sts_report
+from vsdemo.evaluation.experiments.experiment import Claim, Experiment, load, names
+from vsdemo.evaluation.metrics.ranks import RECALLS
+from vsdemo.evaluation.metrics.retrieval import DIRECTIONS
 from vsdemo.evaluation.report import records
 from vsdemo.evaluation.report.figures import Figure, MissingFigure, Value, fill, find
-from vsdemo.evaluation.report.records import EARLIER, Record
+from vsdemo.evaluation.report.records import EARLIER, EXPERIMENTS, Record
+from vsdemo.evaluation.report.repeat import TOLERANCE
+from vsdemo.evaluation.report.seen import features, photos, text
+from vsdemo.evaluation.tables import TITLES
 from vsdemo.evaluation.tasks.hypernyms import Hypernyms
-from vsdemo.evaluation.tasks.retrieval import Retrieval
+from vsdemo.evaluation.verdicts import RULE, joint_verdict
 from vsdemo.models import checkpoint, licences
 from vsdemo.models.licences import Licence
 
 RESULTS = "results"  # folder of records below checkpoints/
+PAPERS_FILE = Path(__file__).parent / "papers.toml"
+RETRIEVAL = {
+    "model": "{title}",
+    "features": "{features}",
+    "photos": "{photos}",
+    "other text": "{text}",
+    "seed": "{seed}",
+    **{f"{way} R@{k}": f"{{{way} r{k}}}" for way in DIRECTIONS for k in RECALLS},
+    **{f"{way} mean r": f"{{{way} meanr:.1f}}" for way in DIRECTIONS},
+    "rsum": "{rsum}",
+}
 MARK = " †"  # follows figures that an earlier run measured
 
 
@@ -131,6 +149,11 @@ class Page:
             "cell": self.cell,
             "figure": self.figure,
             "licences": self.licences,
+            "experiment": self.experiment,
+            "claims": self.claims,
+            "coverage": self.coverage,
+            "rule": RULE,
+            "tolerance": TOLERANCE,
         }
         return environment.get_template("template.md").render()
 
@@ -193,8 +216,66 @@ class Page:
         return markdown.table(list(columns), cells)
 
     def retrieval(self, keys: Sequence[str]) -> str:
-        """Return the table of retrieval, on test where figures are grouped by split."""
-        return self._table_by(partial(Retrieval().table, label="model"), keys)
+        """Return the table of retrieval of checkpoints that ship, and what each has seen."""
+        rows = []
+        for key in keys:
+            spec = checkpoint.read_spec(self.root / key)
+            seen = {
+                "features": features(spec),
+                "photos": photos(spec),
+                "text": text(spec),
+                "seed": str(spec.config.seed),
+            }
+            rows.append(self.row(key, "test", **seen))
+        return self.table(rows, RETRIEVAL)
+
+    def experiment(self, name: str, columns: Mapping[str, str], rows: Sequence[str] = ()) -> str:
+        """Return the table of an experiment, with the paper's figures in brackets.
+
+        Args:
+            name: Name of the experiment.
+            columns: Title -> pattern of a cell.
+            rows: Names of rows; all by default.
+        """
+        experiment, key = load(name), f"{EXPERIMENTS}/{name}"
+        table = self.table(
+            [
+                self.row(key, f"rows {row}", title=experiment.rows[row].label)
+                for row in rows or experiment.rows
+            ],
+            {"model": "{title}", **columns},
+            paper=True,
+        )
+        return f"{table}\n\n{self.retraining(name)}"
+
+    def retraining(self, name: str) -> str:
+        """Return how an experiment is repeated, and how long that takes."""
+        experiment, record = load(name), self.record(f"{EXPERIMENTS}/{name}")
+        runs = [run for of_row in (record.runs or {}).values() for run in of_row]
+        return (
+            f"By retraining: `{experiment.command}`, {len(runs)} trainings, "
+            f"{sum(run.minutes for run in runs) / 60:.1f} hours on one core."
+        )
+
+    def claims(self, paper: str) -> str:
+        """Return the claims of a paper with the differences that decide, and the verdicts."""
+        lines = []
+        for name in names():
+            experiment = load(name)
+            if experiment.paper != paper or not experiment.claims:
+                continue
+            for claim in experiment.claims:
+                row = self.row(f"{EXPERIMENTS}/{name}", f"claims {claim.name}")
+                lines.append(_claim(claim, experiment, row))
+        return markdown.table(["claim", "paper", "measured", "verdict"], lines)
+
+    def coverage(self, paper: str) -> str:
+        """Return what a paper reports, table by table, and what is here of it."""
+        cells = [
+            [item["what"], item["status"], item["about"]]
+            for item in tomllib.loads(PAPERS_FILE.read_text("utf-8"))[paper]
+        ]
+        return markdown.table([paper, "here", "how"], cells)
 
     def hypernyms(self, keys: Sequence[str]) -> str:
         """Return the table of hypernyms, on test."""
@@ -249,22 +330,27 @@ class Page:
             raise UserError(_missing(key, name))
         return value.value
 
-    def sts_wins(self, key: str, over: str) -> int:
-        """Return in how many of the paper's sets a record has the higher correlation.
+    def sts_wins(self, key: str, over: str) -> str:
+        """Return in how many of the paper's sets a record is significantly higher, and lower.
 
         Args:
             key: Key of the record.
             over: Key of another record, or title of a column of the paper.
+
+        Returns:
+            Such as "15 of 21 (lower in 2)".
         """
         figures = self.record(key).figures
         sets = [name for name in sts_report.PAPER if name in figures]
+        own = {name: self.figure(key, f"{name} pearson") for name in sets}
         if over in sts_report.COLUMNS:
             column = sts_report.COLUMNS.index(over)
-            others = [sts_report.PAPER[name][column] for name in sets]
+            other = {name: sts_report.PAPER[name][column] for name in sets}
         else:
-            others = [self.figure(over, f"{name} pearson") for name in sets]
-        own = [self.figure(key, f"{name} pearson") for name in sets]
-        return sum(a > b for a, b in zip(own, others, strict=True))
+            other = {name: self.figure(over, f"{name} pearson") for name in sets}
+        wins = [sts_report.is_higher(own[n], other[n], sts_report.PAIRS[n]) for n in sets]
+        losses = [sts_report.is_higher(other[n], own[n], sts_report.PAIRS[n]) for n in sets]
+        return f"{sum(wins)} of {len(sets)} (lower in {sum(losses)})"
 
     def licences(self) -> str:
         """Return the table of the licences of all shipped weights, a row for each licence."""
@@ -284,6 +370,33 @@ class Page:
             [licence.label, ", ".join(names), licence.terms] for licence, names in weights.items()
         ]
         return markdown.table(["licence", "weights", "learned from"], rows)
+
+
+def _claim(claim: Claim, experiment: Experiment, row: Row) -> list[str]:
+    """Return the cells of a claim: text, the paper's figures, ours, and the verdict.
+
+    Raises:
+        UserError: The record lacks a figure that decides.
+    """
+    measured, intervals = [], []
+    for sign, figures in ((1, claim.higher), (-1, claim.lower)):
+        for name in figures:
+            gap = row.get(name)
+            if not isinstance(gap, Figure) or gap.interval is None:
+                raise UserError(_missing(f"{EXPERIMENTS}/{experiment.name}", name))
+            intervals.append(sorted(sign * bound for bound in gap.interval))
+            style = "more" if sign > 0 else "less"
+            measured.append(f"{short_name(name)} {gap.with_bounds(style)}")
+    paper = f"{claim.where}: {claim.paper}" if claim.paper else claim.where
+    return [claim.text, paper, "; ".join(measured), joint_verdict(intervals)]
+
+
+def short_name(name: str) -> str:
+    """Return the name of a figure for a sentence: "retrieval t2i r1" is "t2i R@1"."""
+    words = name.split()
+    if words[0] == "retrieval":
+        words = words[1:]
+    return " ".join(TITLES.get(word, word) for word in words)
 
 
 def _missing(key: str, name: object) -> str:

@@ -18,6 +18,27 @@ from vsdemo.models import checkpoint
 
 MEASURED: Final = "measured"
 EARLIER: Final = "from an earlier run"
+EXPERIMENTS = "results/experiments"  # folder of the records of experiments below checkpoints/
+
+
+class RunLog(BaseModel):
+    """The log of one training of an experiment.
+
+    Attributes:
+        name: Name of its folder.
+        command: The command that repeats it.
+        minutes: How long it took, dev evaluations included.
+        chosen_by: The dev metric that chose the epoch.
+        dev: Epoch -> this metric.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
+
+    name: str
+    command: str
+    minutes: float
+    chosen_by: str
+    dev: dict[str, float]
 
 
 class Record(BaseModel):
@@ -37,6 +58,7 @@ class Record(BaseModel):
             several runs {mean, sd, ci95} in place of a number, as `table --json` prints them.
         paper: The paper's figures, with the same keys.
         source: Whether this version of the code has measured it.
+        runs: Of an experiment: the log of each training, by row.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
@@ -53,6 +75,7 @@ class Record(BaseModel):
     figures: dict[str, Any]
     paper: dict[str, Any] | None = None
     source: Literal["measured", "from an earlier run"]
+    runs: dict[str, list[RunLog]] | None = None
 
 
 def write(path: Path, record: Record) -> None:

@@ -12,6 +12,7 @@ if TYPE_CHECKING:  # keeps `vsdemo --help` fast
 
 TASKS = {  # name -> "module:Class"; add an entry to register a task
     "retrieval": "vsdemo.evaluation.tasks.retrieval:Retrieval",
+    "first_captions": "vsdemo.evaluation.tasks.first_captions:FirstCaptions",
     "lengths": "vsdemo.evaluation.tasks.lengths:Lengths",
     "similarity": "vsdemo.evaluation.tasks.similarity:Similarity",
     "verbs": "vsdemo.evaluation.tasks.verbs:Verbs",

@@ -38,6 +38,7 @@ from vsdemo.training.requirements import Check, Requirements
 from vsdemo.training.schedule import epoch_batches
 from vsdemo.training.size import Amounts
 from vsdemo.vision.backbones import how_to_get, is_available, most_features
+from vsdemo.vision.backbones.leaks import check_unseen
 from vsdemo.vision.crops import CROPS, VIEWS
 from vsdemo.vision.features import VECTOR, FeatureCache, photo_key
 from vsdemo.vision.shards import StoredRows
@@ -110,6 +111,7 @@ class Photos(Pairs):
         known = cls.check_dataset(dataset)
         if config.extra != "none" and (reason := _refuses_extra(dataset or cls.usual_dataset)):
             known = [*known, Check(False, reason)]
+        known += _leaks(config, dataset or cls.usual_dataset)
         if not all(check.ok for check in known):
             return Requirements(known)
         name = dataset or cls.usual_dataset
@@ -195,6 +197,7 @@ class Photos(Pairs):
 
     def _read_photos(self) -> None:
         """Compute missing photo features; unreadable ones of somebody's own are left out."""
+        check_unseen(self.config.backbone, self.dataset)
         self._cache = FeatureCache(self.config.backbone, self.config.crops)
         self.train_set, photos, unreadable = self._cache.open_readable(
             self.train_set, kind=self.features
@@ -309,6 +312,15 @@ class Photos(Pairs):
 def spread(items: int, count: int) -> Tensor:
     """Return `count` rows at equal distances, (count,); some repeatedly if there are fewer."""
     return torch.linspace(0, items - 1, count).long()
+
+
+def _leaks(config: Config, dataset: str) -> list[Check]:
+    """Return why a data set cannot be used over the image network, if so."""
+    try:
+        check_unseen(config.backbone, dataset)
+    except UserError as error:
+        return [Check(False, str(error))]
+    return []
 
 
 def _refuses_extra(name: str) -> str:

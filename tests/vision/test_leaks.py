@@ -1,0 +1,51 @@
+"""An image network is not tested on photos that it has learned from."""
+
+import pytest
+
+from vsdemo.core.errors import UserError
+from vsdemo.data import datasets
+from vsdemo.vision.backbones import leaks
+
+
+@pytest.fixture
+def photos(monkeypatch):
+    """Two data sets that share photos, and a network that learned from the first."""
+    known = {
+        ("first", "train"): ["1.jpg", "2.jpg", "3.jpg"],
+        ("first", "dev"): ["4.jpg"],
+        ("first", "test"): ["5.jpg"],
+        ("second", "dev"): ["4.jpg"],
+        ("second", "test"): ["2.jpg", "3.jpg", "9.jpg"],
+        ("third", "dev"): ["1.jpg"],
+    }
+
+    def of(dataset, split):
+        if (dataset, split) not in known:
+            raise UserError("there is no such split")
+        return known[dataset, split]
+
+    monkeypatch.setattr(datasets, "photos", of)
+    monkeypatch.setattr(leaks, "LEARNED_FROM", {"pocket": (("first", "train"),)})
+
+
+@pytest.mark.parametrize(
+    ("dataset", "message"),
+    [("second", "2 of the 3 photos of second's test split"), ("third", "1 of the 1 .* dev split")],
+)
+def test_held_out_photos_that_the_network_has_seen_are_refused(photos, dataset, message):
+    with pytest.raises(UserError, match=f"pocket has learned from {message}"):
+        leaks.check_unseen("pocket", dataset)
+
+
+def test_other_photos_and_other_networks_are_accepted(photos):
+    leaks.check_unseen("pocket", "first")
+    leaks.check_unseen("torchvision/densenet169", "second")
+
+
+def test_pocket_is_refused_on_most_splits_of_pascal1k(real_data, run, tmp_path):
+    settings = ("--set", "backbone=pocket", "--set", "crops=whole", "--out", tmp_path / "run")
+    code, _, error = run("train", "bow", "--data", "pascal1k:1", *settings)
+    assert code == 2
+    assert "pocket has learned from 86 of the 100 photos of pascal1k:1's test split" in error
+    leaks.check_unseen("pocket", "pascal1k")
+    leaks.check_unseen("pocket", "flickr8k")

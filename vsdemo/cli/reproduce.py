@@ -1,0 +1,54 @@
+"""`reproduce`: the experiments behind the page of results."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from vsdemo.cli.output import print_table
+
+
+def reproduce(
+    experiment: Annotated[
+        str | None, typer.Argument(help="Name of the experiment; without it, all are listed.")
+    ] = None,
+    out: Annotated[
+        Path, typer.Option(help="Folder of the trainings; finished ones are not repeated.")
+    ] = Path("runs"),
+    rows: Annotated[
+        list[str] | None, typer.Option("--row", help="Train only this row; repeatable.")
+    ] = None,
+    *,
+    train: Annotated[bool, typer.Option("--train", help="Train only, measure nothing.")] = False,
+) -> None:
+    """Train and measure an experiment of the papers, and write its record for `report`.
+
+    Ctrl-C saves and stops; the same command resumes.
+    """
+    from vsdemo.evaluation.experiments import experiment as experiments
+    from vsdemo.evaluation.report import records
+    from vsdemo.recipes.reproduction import Reproduction
+
+    if experiment is None:
+        header = ("experiment", "trainings", "what")
+        print_table([_summary(each) for each in experiments.load_all()], header=header)
+        return
+    chosen = experiments.load(experiment)
+    reproduction = Reproduction(chosen, out / chosen.name, rows or [])
+    reproduction.train()
+    if train or rows:
+        return
+    records.write(reproduction.path, reproduction.record())
+    print(reproduction.path)
+
+
+def _summary(experiment: object) -> tuple[str, str, str]:
+    from vsdemo.evaluation.experiments.experiment import Experiment
+
+    assert isinstance(experiment, Experiment)
+    count = sum(
+        len(experiment.tuning(row)) + len(experiment.trainings(row)) for row in experiment.rows
+    )
+    return experiment.name, str(count), experiment.title

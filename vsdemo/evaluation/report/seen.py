@@ -1,0 +1,67 @@
+"""What a model has seen before it is measured: photo features, photos and text.
+
+Two models can be compared only as far as these agree.
+"""
+
+from __future__ import annotations
+
+from vsdemo.data import datasets
+from vsdemo.models.checkpoint import Spec
+from vsdemo.vision.backbones import TUNED
+
+NETWORKS = {
+    "torchvision/densenet169": "DenseNet-169",
+    "pocket": "Pocket",
+    "easel": "Easel",
+    "finder": "Finder",
+}
+VIEWS = {
+    "center": "one crop",
+    "mirror": "one crop and its mirror image",
+    "ten": "ten crops",
+    "whole": "whole photo",
+    "windows": "20 windows",
+    "things": "the things in it",
+    "found": "regions",
+    "own": "whole photo",
+}
+
+
+def features(spec: Spec) -> str:
+    """Return the network that describes photos and what it sees of them."""
+    if not spec.features:
+        return ""
+    if not spec.is_trained_here:
+        return "a tower of its own"
+    network = spec.config.backbone
+    if network.startswith(TUNED):
+        name = f"that of `{network.removeprefix(TUNED)}`"
+    else:
+        name = NETWORKS.get(network, f"`{network}`")
+    if spec.has_own_network:
+        name += ", end tuned"
+    return f"{name}, {VIEWS.get(spec.config.crops, spec.config.crops)}"
+
+
+def photos(spec: Spec) -> str:
+    """Return the photos that it has learned from."""
+    seen = [datasets.base_name(spec.dataset)]
+    if spec.config.extra == "everyday":
+        seen.append("Pascal1K, ImageNet")
+    return ", ".join(seen)
+
+
+def text(spec: Spec) -> str:
+    """Return the text that it has learned from, besides the captions of these photos."""
+    seen = []
+    if spec.config.vectors != "learned":
+        seen.append(f"word vectors of Flickr30k, {spec.config.vectors}")
+    if spec.config.reads_other_captions:
+        seen.append("captions of Flickr30k")
+    if spec.config.reads_boxes:
+        seen.append("boxes of phrases")
+    if spec.config.extra == "everyday":
+        seen.append("names of classes")
+    if spec.teacher is not None:
+        seen.append(f"scores of `{spec.teacher.of}`")
+    return ", ".join(seen) or "-"
