@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from vsdemo.cli.output import print_table
+
+if TYPE_CHECKING:
+    from vsdemo.evaluation.experiments.experiment import Experiment
 
 
 def reproduce(
@@ -32,7 +35,7 @@ def reproduce(
     from vsdemo.recipes.reproduction import Reproduction
 
     if experiment is None:
-        header = ("experiment", "trainings", "what")
+        header = ("experiment", "trainings", "measured", "what")
         print_table([_summary(each) for each in experiments.load_all()], header=header)
         return
     chosen = experiments.load(experiment)
@@ -44,11 +47,12 @@ def reproduce(
     print(reproduction.path)
 
 
-def _summary(experiment: object) -> tuple[str, str, str]:
-    from vsdemo.evaluation.experiments.experiment import Experiment
+def _summary(experiment: Experiment) -> tuple[str, str, str, str]:
+    from vsdemo.core.paths import checkpoints_root
+    from vsdemo.evaluation.report import records
 
-    assert isinstance(experiment, Experiment)
-    count = sum(
-        len(experiment.tuning(row)) + len(experiment.trainings(row)) for row in experiment.rows
-    )
-    return experiment.name, str(count), experiment.title
+    rows = experiment.rows
+    count = sum(len(experiment.tuning(row)) + len(experiment.trainings(row)) for row in rows)
+    path = checkpoints_root() / records.EXPERIMENTS / f"{experiment.name}.json"
+    measured = str(records.read(path).date) if path.is_file() else "no"
+    return experiment.name, str(count), measured, experiment.title

@@ -164,7 +164,7 @@ class Task(Protocol):
 
 
 class PairedTask(Task, Protocol):
-    """A task whose results of two models on one split can be compared, paired over photos."""
+    """A task whose results of two models on one split can be compared, paired by item."""
 
     def measure(self, model: DualEncoder, data: Any) -> Measurement:
         """Return what the metrics of all photos, or of a sample of photos, are computed from."""

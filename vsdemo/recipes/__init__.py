@@ -1,1 +1,1 @@
-"""How the shipped parser, Pocket, Easel and CLIP are trained; for maintainers."""
+"""How the shipped parser, image networks, CLIP and the papers' experiments are trained."""

@@ -95,3 +95,17 @@ def test_the_vocabulary_is_built_from_train_only():
     assert set(train.words[3:]) == seen
     unseen = {w for c in Flickr8k().load("test").captions for w in tokenize(c)} - seen
     assert len(unseen) > 100  # a vocabulary of all captions would know them
+
+
+def test_a_seed_draws_90_5_and_5_percent_of_all_photos(small, monkeypatch):
+    names = [f"{number}.jpg" for number in range(100)]
+    monkeypatch.setattr("vsdemo.data.datasets.flickr8k.photo_names", lambda: list(names))
+    parts = {
+        split: [path.name for path in datasets.load("flickr8k:2", split).photos]
+        for split in ("train", "dev", "test", "all")
+    }
+    assert [len(part) for part in parts.values()] == [90, 5, 5, 100]
+    assert sorted(parts["train"] + parts["dev"] + parts["test"]) == sorted(names)
+    assert datasets.load("flickr8k:2", "test").name == "flickr8k:2"
+    assert parts["test"] != [path.name for path in datasets.load("flickr8k:3", "test").photos]
+    assert datasets.base_name("flickr8k:2") == "flickr8k"

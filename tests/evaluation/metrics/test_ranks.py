@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from vsdemo.core.errors import UserError
-from vsdemo.evaluation.metrics.ranks import best_ranks, summary
+from vsdemo.evaluation.metrics.ranks import best_ranks, chance, summary
 
 
 def by_loops(scores: list[float], relevant: list[bool]) -> float:
@@ -49,3 +49,15 @@ def test_summary_by_hand():
     result = summary(np.array([1.0, 1.5, 2, 5, 10, 11, 20, 30]))
     recalls = {"r1": 12.5, "r5": 50, "r10": 62.5, "r20": 87.5, "r50": 100}
     assert result == {**recalls, "medr": 7, "meanr": 10.0625}
+
+
+def test_chance_is_what_random_orders_give():
+    rng = np.random.default_rng(0)
+    orders = rng.random((20_000, 60)).argsort(1)  # the first three items are right
+    best = (orders < 3).argmax(1) + 1.0
+    expected, drawn = chance(60, 3), summary(best)
+    assert expected.keys() == drawn.keys()
+    for name, value in expected.items():
+        assert drawn[name] == pytest.approx(value, abs=1 if name == "medr" else 0.9)
+    assert chance(100, 1)["meanr"] == 50.5
+    assert chance(3, 3) == {"r1": 100, "medr": 1, "meanr": 1}

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
@@ -31,6 +32,37 @@ class Measurement(Protocol):
             photos: (N,) numbers of photos, possibly repeated.
         """
         ...
+
+
+@dataclass(frozen=True)
+class Parts:
+    """Measurements on sets of their own, as one whose metrics are grouped by set.
+
+    Args:
+        parts: Name of a set -> the measurement on it.
+    """
+
+    parts: Mapping[str, Measurement]
+
+    def __len__(self) -> int:
+        return sum(map(len, self.parts.values()))
+
+    def metrics(self, photos: np.ndarray | None = None) -> Metrics:
+        """Return the metrics of each set.
+
+        Args:
+            photos: (N,) numbers that run through the sets one after the other. A set without one
+                among them keeps all its items.
+        """
+        result, start = {}, 0
+        for name, part in self.parts.items():
+            own = None
+            if photos is not None:
+                inside = photos[(photos >= start) & (photos < start + len(part))]
+                own = inside - start if len(inside) else None
+            result[name] = part.metrics(own)
+            start += len(part)
+        return result
 
 
 def intervals(statistic: Callable[[np.ndarray], Metrics], size: int, seed: int = 0) -> Metrics:

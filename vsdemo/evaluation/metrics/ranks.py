@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from math import comb
+
 import numpy as np
 import torch
 from torch import Tensor
@@ -53,4 +55,26 @@ def summary(ranks: np.ndarray) -> dict[str, float]:
         **recalls,
         "medr": float(np.floor(np.median(ranks))),
         "meanr": float(ranks.mean()),
+    }
+
+
+def chance(items: int, relevant: int) -> dict[str, float]:
+    """Return the expected `summary` of the best ranks in random orders.
+
+        P(rank <= k) = 1 - C(items - k, relevant) / C(items, relevant)
+        E(rank) = (items + 1) / (relevant + 1)
+
+    Args:
+        items: Number of items in each order.
+        relevant: How many of them are right, at least 1.
+    """
+    total = comb(items, relevant)
+
+    def within(k: int) -> float:
+        return 1 - comb(items - k, relevant) / total
+
+    return {
+        **{f"r{k}": 100 * within(k) for k in RECALLS + DEEPER_RECALLS if k <= items},
+        "medr": float(next(k for k in range(1, items + 1) if within(k) >= 1 / 2)),
+        "meanr": (items + 1) / (relevant + 1),
     }

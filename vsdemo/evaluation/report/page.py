@@ -17,13 +17,14 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from vsdemo.core import markdown
 from vsdemo.core.errors import UserError
+from vsdemo.core.nested import unflatten
 from vsdemo.evaluation import sts_report
 from vsdemo.evaluation.experiments.experiment import Claim, Experiment, load, names
-from vsdemo.evaluation.metrics.ranks import RECALLS
+from vsdemo.evaluation.metrics.ranks import RECALLS, chance
 from vsdemo.evaluation.metrics.retrieval import DIRECTIONS
 from vsdemo.evaluation.report import records
 from vsdemo.evaluation.report.figures import Figure, MissingFigure, Value, fill, find
-from vsdemo.evaluation.report.records import EARLIER, EXPERIMENTS, Record
+from vsdemo.evaluation.report.records import EARLIER, EXPERIMENTS, MEASURED, Record
 from vsdemo.evaluation.report.repeat import TOLERANCE
 from vsdemo.evaluation.report.seen import features, photos, text
 from vsdemo.evaluation.tables import TITLES
@@ -152,6 +153,8 @@ class Page:
             "experiment": self.experiment,
             "claims": self.claims,
             "coverage": self.coverage,
+            "chance": self.chance,
+            "about": about,
             "rule": RULE,
             "tolerance": TOLERANCE,
         }
@@ -229,24 +232,57 @@ class Page:
             rows.append(self.row(key, "test", **seen))
         return self.table(rows, RETRIEVAL)
 
-    def experiment(self, name: str, columns: Mapping[str, str], rows: Sequence[str] = ()) -> str:
+    def experiment(
+        self,
+        name: str,
+        columns: Mapping[str, str],
+        rows: Sequence[str] = (),
+        others: Sequence[Row] = (),
+    ) -> str:
         """Return the table of an experiment, with the paper's figures in brackets.
 
         Args:
             name: Name of the experiment.
             columns: Title -> pattern of a cell.
             rows: Names of rows; all by default.
+            others: Rows that follow, such as `chance`.
         """
         experiment, key = load(name), f"{EXPERIMENTS}/{name}"
-        table = self.table(
-            [
-                self.row(key, f"rows {row}", title=experiment.rows[row].label)
-                for row in rows or experiment.rows
-            ],
-            {"model": "{title}", **columns},
-            paper=True,
-        )
+        models = [
+            self.row(key, f"rows {row}", title=experiment.rows[row].label)
+            for row in rows or experiment.rows
+        ]
+        table = self.table([*models, *others], {"model": "{title}", **columns}, paper=True)
         return f"{table}\n\n{self.retraining(name)}"
+
+    def chance(self, paper: Mapping[str, Any] | None = None, **orders: tuple[int, int]) -> Row:
+        """Return the row of random orders, as `chance` computes it.
+
+        Args:
+            paper: The paper's figures for it.
+            **orders: First name of the figures -> number of items and of right ones; "retrieval
+                t2i" is written retrieval_t2i.
+        """
+        values = {name.replace("_", " "): chance(*order) for name, order in orders.items()}
+        record = Record(
+            title="random order, computed",
+            command=None,
+            data=None,
+            split=None,
+            seeds=[],
+            commit=None,
+            minutes=None,
+            date=None,
+            checkpoint=None,
+            figures=unflatten(values, separator=" "),
+            paper=dict(paper or {}),
+            source=MEASURED,
+        )
+        return Row(record)
+
+    def is_measured(self, name: str) -> bool:
+        """Return whether an experiment has a record."""
+        return (self.root / EXPERIMENTS / f"{name}.json").is_file()
 
     def retraining(self, name: str) -> str:
         """Return how an experiment is repeated, and how long that takes."""
@@ -258,11 +294,14 @@ class Page:
         )
 
     def claims(self, paper: str) -> str:
-        """Return the claims of a paper with the differences that decide, and the verdicts."""
+        """Return the claims of a paper with the differences that decide, and the verdicts.
+
+        Those of experiments that are not measured yet are left out.
+        """
         lines = []
         for name in names():
             experiment = load(name)
-            if experiment.paper != paper or not experiment.claims:
+            if experiment.paper != paper or not self.is_measured(name):
                 continue
             for claim in experiment.claims:
                 row = self.row(f"{EXPERIMENTS}/{name}", f"claims {claim.name}")
@@ -389,6 +428,11 @@ def _claim(claim: Claim, experiment: Experiment, row: Row) -> list[str]:
             measured.append(f"{short_name(name)} {gap.with_bounds(style)}")
     paper = f"{claim.where}: {claim.paper}" if claim.paper else claim.where
     return [claim.text, paper, "; ".join(measured), joint_verdict(intervals)]
+
+
+def about(name: str) -> str:
+    """Return what is to be known about an experiment."""
+    return load(name).about.strip()
 
 
 def short_name(name: str) -> str:

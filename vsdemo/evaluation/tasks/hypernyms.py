@@ -29,8 +29,8 @@ from vsdemo.evaluation.metrics.accuracy import (
     best_threshold,
     higher,
 )
-from vsdemo.evaluation.metrics.bootstrap import with_intervals
-from vsdemo.evaluation.task import CardText, ConceptData, Result, Task
+from vsdemo.evaluation.metrics.bootstrap import Parts, with_intervals
+from vsdemo.evaluation.task import CardText, ConceptData, PairedTask, Result
 from vsdemo.models.checkpoint import Spec
 from vsdemo.models.dual_encoder import DualEncoder
 
@@ -95,7 +95,7 @@ def _description(spec: Spec) -> str:
 
 
 @dataclass(frozen=True)
-class Hypernyms(Task):
+class Hypernyms(PairedTask):
     """Accuracy on pairs of concepts, by protocol."""
 
     name: ClassVar[str] = "hypernyms"
@@ -127,24 +127,38 @@ class Hypernyms(Task):
             UserError: The model is one of sentences or of other concepts, the split is neither dev
                 nor test, or data are missing or damaged.
         """
-        self.check(model)
-        if data.split not in SPLITS:
-            raise UserError(f"Hypernyms are measured on dev or test, not on {data.split}.")
         result: Result = {}
-        for protocol in hypernyms.protocols(data.dataset):
-            parts = hypernyms.split(protocol, data.dataset)
+        for protocol, (parts, pairs) in self._by_protocol(model, data).items():
             trained = hypernyms.split(data.protocol or protocol, data.dataset).train
-            pairs, names = getattr(parts, data.split), parts.taxonomy.names
-            if names != model.text.names:
-                raise UserError(f"The model was trained on other concepts than {data.dataset}'s.")
-            truth = EdgeSet.of(parts.taxonomy.closure(), len(names))
-            seen = EdgeSet.of(trained, len(names))
+            count = len(parts.taxonomy.names)
+            truth = EdgeSet.of(parts.taxonomy.closure(), count)
+            seen = EdgeSet.of(trained, count)
             result[protocol] = {
                 **with_intervals(measure(model, parts, pairs)),
                 "n": len(pairs.true),
                 "oracle": 100 * float((truth.contains(pairs.pairs) == pairs.true).mean()),
                 "seen": 100 * float(seen.contains(pairs.pairs[pairs.true]).mean()),
             }
+        return result
+
+    def measure(self, model: DualEncoder, data: ConceptData) -> Parts:
+        """Return the accuracy by protocol, with the errors of `evaluate`."""
+        by_protocol = self._by_protocol(model, data)
+        return Parts({name: measure(model, *of_name) for name, of_name in by_protocol.items()})
+
+    def _by_protocol(
+        self, model: DualEncoder, data: ConceptData
+    ) -> dict[str, tuple[Split, LabelledPairs]]:
+        """Return by protocol the hierarchy's split, and the pairs to answer."""
+        self.check(model)
+        if data.split not in SPLITS:
+            raise UserError(f"Hypernyms are measured on dev or test, not on {data.split}.")
+        result = {}
+        for protocol in hypernyms.protocols(data.dataset):
+            parts = hypernyms.split(protocol, data.dataset)
+            if parts.taxonomy.names != model.text.names:
+                raise UserError(f"The model was trained on other concepts than {data.dataset}'s.")
+            result[protocol] = parts, getattr(parts, data.split)
         return result
 
     def table(self, results: Mapping[str, Result], *, label: str = "split") -> str:

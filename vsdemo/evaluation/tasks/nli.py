@@ -31,8 +31,8 @@ from vsdemo.evaluation.metrics.accuracy import (
     best_threshold,
     higher,
 )
-from vsdemo.evaluation.metrics.bootstrap import with_intervals
-from vsdemo.evaluation.task import CardText, Result, SentenceData, Task
+from vsdemo.evaluation.metrics.bootstrap import Parts, with_intervals
+from vsdemo.evaluation.task import CardText, PairedTask, Result, SentenceData
 from vsdemo.evaluation.text_embeddings import TextEmbeddings, similarity
 from vsdemo.models.checkpoint import Spec
 from vsdemo.models.dual_encoder import DualEncoder
@@ -123,7 +123,7 @@ def _description(spec: Spec) -> str:
 
 
 @dataclass(frozen=True)
-class Inference(Task):
+class Inference(PairedTask):
     """Accuracy on SNLI and SICK in two classes."""
 
     name: ClassVar[str] = "nli"
@@ -145,18 +145,33 @@ class Inference(Task):
         Raises:
             UserError: The split is neither dev nor test, or data are missing or damaged.
         """
-        if data.split not in SPLITS:
-            raise UserError(f"Entailment is measured on dev or test, not on {data.split}.")
         result: Result = {}
-        for name in nli.DATASETS:
-            pairs = nli.held_out(name) if data.split == "dev" else nli.load(name, data.split)
-            accuracy, unknown = measure(model, dev=nli.held_out(name), pairs=pairs)
+        for name, (accuracy, pairs, unknown) in self._by_set(model, data.split).items():
             sizes = {
                 "n": len(pairs),
                 "n_entailed": int(entailed(pairs).sum()),
                 "n_unknown": unknown,
             }
             result[name] = {**with_intervals(accuracy), **sizes}
+        return result
+
+    def measure(self, model: DualEncoder, data: SentenceData) -> Parts:
+        """Return the accuracy on SNLI and SICK, with the errors of `evaluate`."""
+        by_set = self._by_set(model, data.split)
+        return Parts({name: accuracy for name, (accuracy, *_) in by_set.items()})
+
+    @staticmethod
+    def _by_set(
+        model: DualEncoder, split: str
+    ) -> dict[str, tuple[PairAccuracy, Sequence[NliPair], int]]:
+        """Return by set the accuracy, the pairs and what `measure` returns beside it."""
+        if split not in SPLITS:
+            raise UserError(f"Entailment is measured on dev or test, not on {split}.")
+        result: dict[str, tuple[PairAccuracy, Sequence[NliPair], int]] = {}
+        for name in nli.DATASETS:
+            pairs = nli.held_out(name) if split == "dev" else nli.load(name, split)
+            accuracy, unknown = measure(model, dev=nli.held_out(name), pairs=pairs)
+            result[name] = accuracy, pairs, unknown
         return result
 
     def table(self, results: Mapping[str, Result], *, label: str = "split") -> str:

@@ -20,9 +20,9 @@ from vsdemo.core.errors import UserError
 from vsdemo.core.sentences import Sentence
 from vsdemo.data.text import rewrites
 from vsdemo.data.text.sentences import DEP_TREE, add_trees
-from vsdemo.evaluation.metrics import bootstrap
+from vsdemo.evaluation.metrics.bootstrap import Measurement, Parts, with_intervals
 from vsdemo.evaluation.metrics.ranks import best_ranks
-from vsdemo.evaluation.task import PhotoData, Result, Task
+from vsdemo.evaluation.task import PairedTask, PhotoData, Result
 from vsdemo.models.dual_encoder import DualEncoder
 
 KINDS = {
@@ -31,6 +31,7 @@ KINDS = {
     "swapped": rewrites.swap_conjuncts,
     "reversed": rewrites.reverse_roles,
 }
+ROLES = "roles"  # the part of `Roles`
 CHUNK = 1000  # queries in a block
 EXAMPLES = 3  # listed of each kind
 
@@ -123,12 +124,46 @@ def passive_over_reversed(passive: np.ndarray, control: np.ndarray) -> dict[str,
 
 
 @dataclass(frozen=True)
-class Paraphrases(Task):
+class Rewrites:
+    """The results of the pairs of one kind, as a measurement."""
+
+    results: PairResults
+
+    def __len__(self) -> int:
+        return len(self.results.rank)
+
+    def metrics(self, pairs: np.ndarray | None = None) -> dict[str, float]:
+        """Return the summary of all pairs, or of those with these numbers."""
+        return summary(self.results if pairs is None else self.results.select(pairs))
+
+
+@dataclass(frozen=True)
+class Roles:
+    """The similarities of passives and of their controls, (N,) each, as a measurement."""
+
+    passive: np.ndarray
+    control: np.ndarray
+
+    def __len__(self) -> int:
+        return len(self.control)
+
+    def metrics(self, captions: np.ndarray | None = None) -> dict[str, float]:
+        """Return `passive_over_reversed` of all captions, or of those with these numbers."""
+        drawn = slice(None) if captions is None else captions
+        return passive_over_reversed(self.passive[drawn], self.control[drawn])
+
+
+@dataclass(frozen=True)
+class Paraphrases(PairedTask):
     """Ranks of rewritten captions."""
 
     name: ClassVar[str] = "paraphrases"
     needs: ClassVar[frozenset[str]] = frozenset({"photos"})
     primary: ClassVar[str] = "passive_over_reversed"
+
+    def measure(self, model: DualEncoder, data: PhotoData) -> Parts:
+        """Return `Rewrites` of each kind that there is, and `Roles` as `roles`."""
+        return _parts(model, data.split, find_pairs(data.split))
 
     def evaluate(self, model: DualEncoder, data: PhotoData) -> Result:
         """Return metrics of each kind of rewrite, n_pairs of each, examples, and ci95 over pairs.
@@ -140,28 +175,25 @@ class Paraphrases(Task):
         """
         split = data.split
         pairs = find_pairs(split)
-        results = measure(model, split, pairs)
-        rows = {kind: [i for i, p in enumerate(pairs) if p.kind == kind] for kind in KINDS}
-        result: Result = {"n_pairs": {kind: len(of_kind) for kind, of_kind in rows.items()}}
-        ci95: dict[str, Any] = {}
-        for kind, of_kind in rows.items():
-            if of_kind:
-                part = results.select(of_kind)
-                result[kind] = summary(part)
-                ci95[kind] = _intervals(part)
-        reversible = {pairs[i].caption for i in rows["reversed"]}  # each has a passive, too
-        if reversible:
-            passive_rows = [i for i in rows["passive"] if pairs[i].caption in reversible]
-            passive = results.similarity[passive_rows]
-            control = results.similarity[rows["reversed"]]
-            result |= passive_over_reversed(passive, control)
-            ci95 |= bootstrap.intervals(
-                lambda drawn: passive_over_reversed(passive[drawn], control[drawn]), len(control)
-            )
-        listed = [pairs[i] for of_kind in rows.values() for i in of_kind[:EXAMPLES]]
+        result = with_intervals(_parts(model, split, pairs))
+        for values in (result, result["ci95"]):
+            values |= values.pop(ROLES, {})
+        by_kind = {kind: [pair for pair in pairs if pair.kind == kind] for kind in KINDS}
+        listed = [pair for of_kind in by_kind.values() for pair in of_kind[:EXAMPLES]]
         examples = [[pair.kind, split.captions[pair.caption], pair.rewrite] for pair in listed]
-        return {**result, "examples": examples, "ci95": ci95}
+        counts = {kind: len(of_kind) for kind, of_kind in by_kind.items()}
+        return {**result, "n_pairs": counts, "examples": examples}
 
 
-def _intervals(results: PairResults) -> dict[str, Any]:
-    return bootstrap.intervals(lambda drawn: summary(results.select(drawn)), len(results.rank))
+def _parts(model: DualEncoder, split: CaptionSet, pairs: list[Pair]) -> Parts:
+    """Return the results of pairs by kind, and of captions with a passive and exchanged roles."""
+    results = measure(model, split, pairs)
+    rows = {kind: [i for i, pair in enumerate(pairs) if pair.kind == kind] for kind in KINDS}
+    parts: dict[str, Measurement] = {
+        kind: Rewrites(results.select(of_kind)) for kind, of_kind in rows.items() if of_kind
+    }
+    reversible = {pairs[i].caption for i in rows["reversed"]}  # each has a passive, too
+    if reversible:
+        passives = [i for i in rows["passive"] if pairs[i].caption in reversible]
+        parts[ROLES] = Roles(results.similarity[passives], results.similarity[rows["reversed"]])
+    return Parts(parts)

@@ -29,7 +29,7 @@ from vsdemo.data.pairs.sts import ScoredPair
 from vsdemo.evaluation.metrics import bootstrap
 from vsdemo.evaluation.metrics.correlation import Correlations, correlation
 from vsdemo.evaluation.metrics.relatedness import pair_features, predict_best
-from vsdemo.evaluation.task import Result, SentenceData, Task
+from vsdemo.evaluation.task import PairedTask, Result, SentenceData
 from vsdemo.evaluation.text_embeddings import TextEmbeddings, pooled, similarity
 from vsdemo.models.dual_encoder import DualEncoder
 
@@ -112,7 +112,7 @@ def on_dev(model: DualEncoder) -> dict[str, float]:
 
 
 @dataclass(frozen=True)
-class SentenceSimilarity(Task):
+class SentenceSimilarity(PairedTask):
     """Correlation of similarities with human scores.
 
     Args:
@@ -126,16 +126,21 @@ class SentenceSimilarity(Task):
     columns: ClassVar[tuple[str, ...]] = tuple(f"{name} pearson" for name in SHOWN)
     sts_dir: Path | None = None
 
-    def measure(
-        self, model: DualEncoder, data: SentenceData
-    ) -> tuple[Correlations, dict[str, int]]:
-        """Return the correlations, and the number of sentences of each set with no known word.
+    def measure(self, model: DualEncoder, data: SentenceData) -> Correlations:
+        """Return the correlations.
 
         On dev only STS-B and SICK-R are measured; the other sets are for tests alone.
 
         Raises:
             UserError: The split is neither dev nor test, or data are missing or damaged.
         """
+        correlations, _ = self._measure(model, data)
+        return correlations
+
+    def _measure(
+        self, model: DualEncoder, data: SentenceData
+    ) -> tuple[Correlations, dict[str, int]]:
+        """Return the correlations, and the number of sentences of each set with no known word."""
         split = data.split
         if split not in SPLITS:
             raise UserError(f"Sentence similarity is measured on dev or test, not on {split}.")
@@ -172,7 +177,7 @@ class SentenceSimilarity(Task):
         Each also has ci95 over pairs and the number of pairs n; sets also have n_unknown, the
         number of sentences in which the model knows no word.
         """
-        correlations, unknown = self.measure(model, data)
+        correlations, unknown = self._measure(model, data)
         ci95 = bootstrap.intervals(correlations.metrics, len(correlations))
         result: Result = {}
         for name, metrics in correlations.metrics().items():
