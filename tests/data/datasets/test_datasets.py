@@ -55,7 +55,7 @@ def test_words_are_those_of_the_caption_bank_without_training_captions(toy_root,
 
 
 def test_unknown_names_and_splits_list_the_valid_ones(tmp_path):
-    known = "flickr8k, flickr8k:SEED, pascal1k, pascal1k-tuning, pascal1k:SEED, storybook, toy"
+    known = "flickr8k, flickr8k:SEED, pascal1k, pascal1k:SEED, storybook, toy"
     with pytest.raises(UserError, match=f"'nowhere'; use one of {known}"):
         datasets.load("nowhere", "train")
     with pytest.raises(UserError, match="'val'; use one of train, dev, test, all"):

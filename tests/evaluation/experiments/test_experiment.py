@@ -116,7 +116,7 @@ def test_an_unknown_experiment_is_refused():
 
 def test_settings_are_chosen_on_photos_that_no_reported_test_holds(real_data):
     tested = {name for seed in range(5) for name in pascal1k.names_of(seed, "test")}
-    train, dev = (datasets.photos("pascal1k-tuning", split) for split in ("train", "dev"))
+    train, dev = (datasets.photos("pascal1k:tuning", split) for split in ("train", "dev"))
     names = [path.name for path in (*train, *dev)]
     assert len(dev) == 100
     assert len(set(names)) == len(names) == 1000 - len(tested)

@@ -25,7 +25,6 @@ from vsdemo.data.datasets.webdataset import WebDataset
 DATASETS = {  # name -> "module:class", imported when used
     "flickr8k": "vsdemo.data.datasets.flickr8k:Flickr8k",
     "pascal1k": "vsdemo.data.datasets.pascal1k:Pascal1k",
-    "pascal1k-tuning": "vsdemo.data.datasets.pascal1k_tuning:Pascal1kTuning",
     "storybook": "vsdemo.data.datasets.storybook:Storybook",
 }
 
@@ -50,7 +49,7 @@ def find(name: AnyPath) -> Dataset:
     """Return a data set.
 
     Args:
-        name: A name in `DATASETS`, with a seed such as `pascal1k:3` if it has no official split;
+        name: A name in `DATASETS`, with the name of other splits such as `pascal1k:3`;
             a name in `karpathy_files()`; the name of an index; or the path of such a file, of a
             folder of photos, with captions or without, of one in CLIP_benchmark's format, or of
             features in tar files.
@@ -61,8 +60,8 @@ def find(name: AnyPath) -> Dataset:
     name = str(name)
     if name in DATASETS:
         return _registered(name)()
-    if (base := base_name(name)) != name:
-        return _registered(base).with_seed(int(name.removeprefix(f"{base}:")))
+    if variant := _variant(name):
+        return variant
     files = karpathy_files()
     if name in files:
         return KarpathyFile(files[name])
@@ -77,8 +76,9 @@ def find(name: AnyPath) -> Dataset:
         if FeatureShards.is_in(path):
             return FeatureShards(path)
         return WebDataset(path) if WebDataset.is_in(path) else PhotoFolder(path)
-    seeded = [f"{known}:SEED" for known in DATASETS if _registered(known).seeded]
-    valid = ", ".join(sorted({*DATASETS, *seeded, *files, *indexes}))
+    kinds = {known: _registered(known).variants for known in DATASETS}
+    variants = [f"{known}:{variants}" for known, variants in kinds.items() if variants]
+    valid = ", ".join(sorted({*DATASETS, *variants, *files, *indexes}))
     raise UserError(
         f"There is no data set {name!r}; use one of {valid}, a captions.json or a folder of photos."
     )
@@ -130,11 +130,14 @@ def splits(name: AnyPath) -> tuple[str, ...]:
 
 
 def base_name(name: str) -> str:
-    """Return the name without its seed: `pascal1k` for `pascal1k:3`."""
-    base, _, seed = name.partition(":")
-    if base in DATASETS and seed.isdecimal() and _registered(base).seeded:
-        return base
-    return name
+    """Return the name without that of its splits: `pascal1k` for `pascal1k:3`."""
+    return name.partition(":")[0] if _variant(name) else name
+
+
+def _variant(name: str) -> Dataset | None:
+    """Return a registered data set with other splits; None if the name is another one."""
+    base, _, variant = name.partition(":")
+    return _registered(base).variant(variant) if base in DATASETS else None
 
 
 def is_generated(name: str) -> bool:

@@ -42,7 +42,8 @@ class Dataset(ABC):
     Attributes:
         how_to_get: Where to download the data set, and where to put it.
         splits: The names of its splits. The last one, `all`, contains the photos of all others.
-        seeded: Whether there is no official split, so that `NAME:SEED` draws another one.
+        variants: What may follow `NAME:` to get other splits, in words for a message; empty if
+            nothing may.
         generated: Whether vsdemo makes the photos itself, so that they are always available.
         is_own: Whether the photos are somebody's own, so that unreadable ones are left out.
         has_photos: Whether there are photos, and not only their features, which are then read when
@@ -51,7 +52,7 @@ class Dataset(ABC):
 
     how_to_get: ClassVar[str] = ""
     splits: ClassVar[tuple[str, ...]] = SPLITS
-    seeded: ClassVar[bool] = False
+    variants: ClassVar[str] = ""
     generated: ClassVar[bool] = False
     is_own: ClassVar[bool] = False
     has_photos: ClassVar[bool] = True
@@ -62,9 +63,13 @@ class Dataset(ABC):
         return True
 
     @classmethod
-    def with_seed(cls, seed: int) -> Dataset:
-        """Return the data set with another random split; only for `seeded` data sets."""
-        raise NotImplementedError(f"{cls.__name__} has an official split")
+    def variant(cls, name: str) -> Dataset | None:
+        """Return the data set with other splits, or None if there are none with this name.
+
+        Args:
+            name: What follows `NAME:`, such as a seed.
+        """
+        return None
 
     @abstractmethod
     def read(self, split: str) -> CaptionSet:

@@ -78,15 +78,15 @@ class Flickr8k(Dataset):
         "flickr8k`"
     )
 
-    seeded = True
+    variants = "SEED"
 
     def __init__(self, seed: int | None = None) -> None:
         self.seed = seed
 
     @classmethod
-    def with_seed(cls, seed: int) -> Flickr8k:
-        """Return the data set with random splits."""
-        return cls(seed)
+    def variant(cls, name: str) -> Flickr8k | None:
+        """Return the data set with random splits; their name is the seed."""
+        return cls(int(name)) if name.isdecimal() else None
 
     def _names(self, split: str) -> list[str]:
         if split == "all":

@@ -2,6 +2,7 @@
 
 There is no official split; the papers use 800/100/100 photos. Here the sorted file names are
 shuffled with `random.Random(seed)` and cut in that order. The seed is 0 unless stated.
+`pascal1k:tuning` has the photos that no test set of the seeds 0 to 4 holds, to choose settings on.
 """
 
 from __future__ import annotations
@@ -23,6 +24,8 @@ RANGES = {
     "test": slice(900, 1000),
     "all": slice(0, 1000),
 }
+TUNING, TUNING_DEV = "tuning", 100  # name of the split for choosing settings; its dev photos
+REPORTED = range(5)  # seeds of the splits whose tests are reported
 
 
 def read_captions() -> dict[str, dict[str, Any]]:
@@ -81,15 +84,17 @@ class Pascal1k(Dataset):
         "put the photos into $VSDEMO_DATA/pascal1k/images and their captions, "
         '{"file.jpg": {"captions": [...]}}, into $VSDEMO_DATA/pascal1k/pascal_sentences.json'
     )
-    seeded = True
+    variants = "SEED"
 
     def __init__(self, seed: int = 0) -> None:
         self.seed = seed
 
     @classmethod
-    def with_seed(cls, seed: int) -> Pascal1k:
-        """Return the data set with another random split."""
-        return cls(seed)
+    def variant(cls, name: str) -> Pascal1k | None:
+        """Return the data set with another random split, or its photos for `tuning`."""
+        if name == TUNING:
+            return Tuning()
+        return cls(int(name)) if name.isdecimal() else None
 
     def read(self, split: str) -> CaptionSet:
         """Return a part of the random split."""
@@ -110,3 +115,16 @@ class Pascal1k(Dataset):
         if len(captions) != 1000:
             problems.append(f"{len(captions):,} photos, expected 1,000")
         return Report(facts, problems)
+
+
+class Tuning(Pascal1k):
+    """The photos that no reported test set holds, for choosing settings: `pascal1k:tuning`."""
+
+    splits = ("train", "dev", "all")
+
+    def read(self, split: str) -> CaptionSet:
+        """Return the last photos as dev, or the others as train."""
+        tested = {name for seed in REPORTED for name in names_of(seed, "test")}
+        left = [name for name in names_of(0, "all") if name not in tested]
+        parts = {"train": left[:-TUNING_DEV], "dev": left[-TUNING_DEV:], "all": left}
+        return subset(f"pascal1k:{TUNING}", split, parts[split])
