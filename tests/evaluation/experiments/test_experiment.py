@@ -92,6 +92,10 @@ def test_all_rows_try_the_same_values_unless_they_say_otherwise():
     assert [t.name for t in tuning] == ["order-tune-0", "order-tune-1"]
     assert {t.data for t in tuning} == {"pascal1k"}
     assert {t.settings[-1] for t in tuning} == {"seed=100"}
+    shorter = Experiment(**changed(tune_settings=["epochs=5"], tune_on="storybook"))
+    assert all("epochs=5" in t.settings for t in shorter.tuning("order"))
+    assert {t.data for t in shorter.tuning("order")} == {"storybook"}
+    assert not any("epochs=5" in t.settings for t in shorter.trainings("order"))
 
 
 @pytest.mark.parametrize(

@@ -117,6 +117,7 @@ class Experiment(_Frozen):
         tune: Values to try for each row, in all combinations, with `TUNING_SEED` on `tune_on`; the
             best on dev is used.
         tune_on: Data set of these trainings; by default the first of `data`.
+        tune_settings: Settings of these trainings alone, such as fewer epochs.
         tasks: Tasks to measure.
         split: Split to measure on.
         rows: Rows by name.
@@ -132,6 +133,7 @@ class Experiment(_Frozen):
     settings: Settings = ()
     tune: Grid = {}
     tune_on: str = ""
+    tune_settings: Settings = ()
     tasks: tuple[str, ...] = ("retrieval",)
     split: str = "test"
     rows: dict[str, Row]
@@ -165,7 +167,9 @@ class Experiment(_Frozen):
         """Return the trainings that choose the settings of a row."""
         data = self.tune_on or self.data[0]
         return [
-            self._training(row, data, TUNING_SEED, choice, f"{row}-tune-{number}")
+            self._training(
+                row, data, TUNING_SEED, (*choice, *self.tune_settings), f"{row}-tune-{number}"
+            )
             for number, choice in enumerate(self.choices(row))
         ]
 
