@@ -249,11 +249,21 @@ class Page:
         """
         experiment, key = load(name), f"{EXPERIMENTS}/{name}"
         models = [
-            self.row(key, f"rows {row}", title=experiment.rows[row].label)
+            self.row(key, f"rows {row}", title=self._label(experiment, row))
             for row in rows or experiment.rows
         ]
         table = self.table([*models, *others], {"model": "{title}", **columns}, paper=True)
         return f"{table}\n\n{self.retraining(name)}"
+
+    def _label(self, experiment: Experiment, row: str) -> str:
+        """Return the title of a row, with the settings that were chosen for it on dev."""
+        choices = experiment.choices(row)
+        if not choices:
+            return experiment.rows[row].label
+        runs = self.record(f"{EXPERIMENTS}/{experiment.name}").runs or {}
+        best = [max(run.dev.values()) for run in runs[row][: len(choices)]]
+        chosen = choices[best.index(max(best))]
+        return " ".join([experiment.rows[row].label, *(f"`{setting}`" for setting in chosen)])
 
     def chance(self, paper: Mapping[str, Any] | None = None, **orders: tuple[int, int]) -> Row:
         """Return the row of random orders, as `chance` computes it.
@@ -425,7 +435,7 @@ def _claim(claim: Claim, experiment: Experiment, row: Row) -> list[str]:
                 raise UserError(_missing(f"{EXPERIMENTS}/{experiment.name}", name))
             intervals.append(sorted(sign * bound for bound in gap.interval))
             style = "more" if sign > 0 else "less"
-            measured.append(f"{short_name(name)} {gap.with_bounds(style)}")
+            measured.append(f"{short_name(name)} {gap.with_bounds(style, '.2f')}")
     paper = f"{claim.where}: {claim.paper}" if claim.paper else claim.where
     return [claim.text, paper, "; ".join(measured), joint_verdict(intervals)]
 
