@@ -35,6 +35,13 @@ from vsdemo.models.licences import Licence
 
 RESULTS = "results"  # folder of records below checkpoints/
 PAPERS_FILE = Path(__file__).parent / "papers.toml"
+NAMES = {  # of figures in sentences, where their own are not clear
+    "detail level1 meanr": "mean rank, shortest",
+    "detail ratio": "by that of the fullest",
+    "similarity meanr": "mean rank",
+    "voices voice": "twins, %",
+    "voices photo": "true roles, %",
+}
 RETRIEVAL = {
     "model": "{title}",
     "features": "{features}",
@@ -447,6 +454,8 @@ def about(name: str) -> str:
 
 def short_name(name: str) -> str:
     """Return the name of a figure for a sentence: "retrieval t2i r1" is "t2i R@1"."""
+    if name in NAMES:
+        return NAMES[name]
     words = name.split()
     if words[0] == "retrieval":
         words = words[1:]
