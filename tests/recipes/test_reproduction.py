@@ -102,7 +102,7 @@ def test_an_experiment_is_trained_measured_and_recorded(small, run):
     (line,) = page.claims("Vendrov 2016").splitlines()[2:]
     low, high = gap["ci95"]
     verdict = "holds" if low > 0 else "does not hold" if high <= 0 else "not shown"
-    assert line.startswith("| Learning helps | Table 9: 5 and 4 | rsum ")
+    assert line.startswith("| `small` | Learning helps | Table 9: 5 and 4 | rsum ")
     assert line.endswith(f"| {verdict} |")
 
 

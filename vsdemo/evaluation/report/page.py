@@ -323,7 +323,7 @@ class Page:
             for claim in experiment.claims:
                 row = self.row(f"{EXPERIMENTS}/{name}", f"claims {claim.name}")
                 lines.append(_claim(claim, experiment, row))
-        return markdown.table(["claim", "paper", "measured", "verdict"], lines)
+        return markdown.table(["experiment", "claim", "paper", "measured", "verdict"], lines)
 
     def coverage(self, paper: str) -> str:
         """Return what a paper reports, table by table, and what is here of it."""
@@ -429,7 +429,7 @@ class Page:
 
 
 def _claim(claim: Claim, experiment: Experiment, row: Row) -> list[str]:
-    """Return the cells of a claim: text, the paper's figures, ours, and the verdict.
+    """Return the cells of a claim: experiment, text, the paper's figures, ours, verdict.
 
     Raises:
         UserError: The record lacks a figure that decides.
@@ -444,7 +444,8 @@ def _claim(claim: Claim, experiment: Experiment, row: Row) -> list[str]:
             style = "more" if sign > 0 else "less"
             measured.append(f"{short_name(name)} {gap.with_bounds(style, '.2f')}")
     paper = f"{claim.where}: {claim.paper}" if claim.paper else claim.where
-    return [claim.text, paper, "; ".join(measured), joint_verdict(intervals)]
+    verdict = joint_verdict(intervals)
+    return [f"`{experiment.name}`", claim.text, paper, "; ".join(measured), verdict]
 
 
 def about(name: str) -> str:
