@@ -199,7 +199,7 @@ def test_unknown_choices_list_the_valid_ones(refused, toy_checkpoint):
         message = refused(verb[0], toy_checkpoint, *verb[1:], "--split", "val")
         assert "no split 'val'; use one of train, dev, test, all" in message
     message = refused("evaluate", toy_checkpoint, "--task", "captioning")
-    assert "no task 'captioning'; use one of retrieval, lengths" in message
+    assert "no task 'captioning'; use one of retrieval, first_captions" in message
     assert "a fold needs 1,000" in refused("evaluate", toy_checkpoint, "--folds")
     assert "center, mirror, ten" in refused("data", "features", "toy", "--crops", "five")
     assert "no backbone 'resnet18'" in refused("data", "features", "toy", "--backbone", "resnet18")

@@ -17,9 +17,9 @@ def test_sts_prints_a_table_and_draws_bars(pairs_root, toy_checkpoint, run, tmp_
     assert all(name in svg for name in metrics if name.startswith(("STS", "SICK")))
     code, printed, _ = run("sts", toy_checkpoint)
     lines = printed.splitlines()
-    assert lines[0].endswith("| BOW (GloVe) | InferSent | char-GRU (Flickr8k) |")
-    assert {line.count("|") for line in lines} == {7}
-    cells = {line.split("|")[1].strip(): line.split("|")[-2].strip() for line in lines[2:]}
+    assert lines[0].endswith("| InferSent | char-GRU (Flickr8k) | char-GRU (COCO) |")
+    assert {line.count("|") for line in lines} == {8}
+    cells = {line.split("|")[1].strip(): line.split("|")[-3].strip() for line in lines[2:]}
     assert cells["STS12.MSRvid"] == "79.9"
     assert cells["STS12"] == f"{(79.9 + 67.5) / 2:.1f}"
     assert (cells["STS-B"], cells["STS-B.cosine"]) == ("72.2", "")

@@ -119,7 +119,7 @@ def test_folds_need_a_thousand_photos(toy_checkpoint):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"task_name": "captioning"}, "no task 'captioning'; use one of retrieval, lengths"),
+        ({"task_name": "captioning"}, "no task 'captioning'; use one of retrieval, first_captions"),
         ({"split": "val"}, "no split 'val'; use one of train, dev, test, all"),
         ({"dataset": "imagenet"}, "no data set 'imagenet'; use one of .*toy"),
     ],

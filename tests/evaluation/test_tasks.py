@@ -58,7 +58,7 @@ def test_registered_task_is_a_valid_name(count_task, run, toy_checkpoint):
     assert '"photos": 8.0' in printed
     code, _, errors = run("evaluate", toy_checkpoint, "--task", "captioning")
     assert code == 2
-    assert "use one of retrieval, lengths" in errors
+    assert "use one of retrieval, first_captions" in errors
     assert "count" in errors
 
 
