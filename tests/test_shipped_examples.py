@@ -55,9 +55,10 @@ def offered(dataset: str, name: str) -> dict[str, str]:
 def check(engine: Engine, dataset: str, name: str) -> None:
     photos = record(dataset)["photos"]
     for text, photo in offered(dataset, name).items():
-        hits = engine.search(text, 1)
-        assert hits[0].item == photo, text
-        assert photo in photos[text]
+        hits = engine.search(text, 2)
+        # Right photos whose scores nearly tie change places with the precision of the processor.
+        assert photo in [hit.item for hit in hits], text
+        assert {photo, hits[0].item} <= set(photos[text]), text
         if name.startswith(dataset):  # else the threshold is calibrated on the gallery's captions
             assert engine.matches(text, hits), text
         assert engine.unread_words(text) == []
