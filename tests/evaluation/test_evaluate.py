@@ -4,6 +4,7 @@ import json
 import re
 import shlex
 import shutil
+from dataclasses import replace
 from itertools import pairwise
 
 import pytest
@@ -13,7 +14,10 @@ from tests.support.checkpoint_copies import editable_copy
 from vsdemo import models
 from vsdemo.core import config
 from vsdemo.core.errors import UserError
+from vsdemo.data import datasets
+from vsdemo.data.pairs import contamination
 from vsdemo.evaluation import cards, evaluate
+from vsdemo.evaluation.tasks import task
 from vsdemo.evaluation.tasks.retrieval import Retrieval
 from vsdemo.models import checkpoint
 
@@ -188,3 +192,12 @@ def test_data_without_a_test_split_are_measured_on_dev(
     assert cards.finish(folder).keys() == {"dev"}
     assert json.loads((folder / "metrics.json").read_text()).keys() == {"dev"}
     assert "| dev |" in (folder / "README.md").read_text()
+
+
+def test_sentence_tasks_know_the_captions_that_a_model_has_read(toy_checkpoint, monkeypatch):
+    spec = checkpoint.read_spec(toy_checkpoint)
+    read = {contamination.normalized(text) for text in datasets.load("toy", "train").captions}
+    assert evaluate.load_data(task("sts"), spec, "test").seen == read
+    monkeypatch.setattr("vsdemo.data.storybook.load", lambda *_: 1 / 0)  # nothing is drawn for it
+    for dataset in ("storybook", "", "missing"):
+        assert not evaluate.load_data(task("sts"), replace(spec, dataset=dataset), "test").seen

@@ -79,9 +79,10 @@ def load_data(
 
 
 def _captions_read(spec: Spec) -> Iterator[str]:
-    """Yield the captions that a model learned from, as far as they are at hand."""
-    with suppress(UserError):  # its data set is missing, or has no captions
-        yield from datasets.load(spec.gallery, "train").captions
+    """Yield the captions by people that a model learned from, as far as they are at hand."""
+    if spec.dataset and not datasets.is_generated(spec.dataset):
+        with suppress(UserError):  # it is missing, or has no captions
+            yield from datasets.load(spec.dataset, "train").captions
     if spec.config.reads_other_captions:
         with suppress(UserError):
             yield from corpus_sentences()
