@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from vsdemo.core.config import Config
@@ -24,6 +24,7 @@ class Model:
             a photo's (or region's) feature vector, 0 without photos. Its docstring describes the
             model: citation, equations and numbered departures.
         kind: What it does, in a few plain words for visitors; may be empty.
+        kinds: Preset name -> what this preset does, where that is something else.
         paper: Its authors, such as "Vendrov et al."; may be empty.
         year: When the paper appeared; None if unknown.
         aligns: Whether it aligns parts of sentences with regions of photos.
@@ -35,11 +36,16 @@ class Model:
     presets: Mapping[str, Config]
     build: Callable[[Any, Vocab, int], DualEncoder]
     kind: str = ""
+    kinds: Mapping[str, str] = field(default_factory=dict)
     paper: str = ""
     year: int | None = None
     aligns: bool = False
     is_trained_here: bool = True
     recipe: str = "train"
+
+    def kind_of(self, preset: str) -> str:
+        """Return what a preset does, in a few plain words for visitors."""
+        return self.kinds.get(preset, self.kind)
 
     @property
     def description(self) -> str:

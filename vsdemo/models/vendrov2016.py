@@ -221,6 +221,10 @@ ORDER = Model(
     },
     build=build_order,
     kind="order-embedding: sentences stand above the photos they describe",
+    kinds={
+        "order/symmetric": "the order-embedding's network with the cosine, which has no order",
+        "order/reversed": "order-embedding the wrong way round: photos stand above sentences",
+    },
     paper="Vendrov et al.",
     year=2016,
 )

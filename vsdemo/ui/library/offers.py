@@ -280,13 +280,15 @@ def _describe_or_nothing(key: str, folder: Path) -> ModelOffer:
 def _describe(key: str, folder: Path) -> ModelOffer:
     """Return what a model is. Raises UserError if its configuration is damaged."""
     spec = checkpoint.read_spec(folder)
-    model = models.get(spec.members[0].model if spec.members else spec.model)
+    first = spec.members[0] if spec.members else spec
+    model = models.get(first.model)
+    kind = model.kind_of(first.preset)
     together = f"ensemble of {len(spec.members)} networks: " if spec.members else ""
     crops = CROPS[spec.config.crops]
     return ModelOffer(
         key=key,
         state=State.UNMEASURED,
-        kind=f"{together}{model.kind}" if model.kind else "",
+        kind=f"{together}{kind}" if kind else "",
         paper=model.paper,
         year=model.year,
         dataset=datasets.base_name(spec.dataset),
