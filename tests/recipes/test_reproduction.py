@@ -6,9 +6,11 @@ import pytest
 
 from tests.conftest import TOY_SETTINGS
 from vsdemo.core import events
+from vsdemo.core.errors import UserError
 from vsdemo.evaluation.experiments import experiment
 from vsdemo.evaluation.report.page import Page
 from vsdemo.models import checkpoint
+from vsdemo.recipes.reproduction import Reproduction
 
 SETTINGS = [s for s in TOY_SETTINGS if not s.startswith(("epochs", "learning_rate"))]
 FILE = f"""
@@ -104,6 +106,21 @@ def test_an_experiment_is_trained_measured_and_recorded(small, run):
     verdict = "holds" if low > 0 else "does not hold" if high <= 0 else "not shown"
     assert line.startswith("| `small` | Learning helps | Table 9: 5 and 4 | rsum ")
     assert line.endswith(f"| {verdict} |")
+
+
+def test_a_training_with_other_settings_is_not_taken_for_this_one(small, run):
+    out = small / "runs"
+    assert run("reproduce", "small", "--out", out, "--row", "still")[0] == 0
+    (experiment.FOLDER / "small.toml").write_text(FILE.replace("epochs=2", "epochs=3"))
+    code, _, error = run("reproduce", "small", "--out", out, "--row", "still")
+    assert code == 2
+    assert "still-toy-0 holds a training with other settings than small has now" in error
+
+
+def test_an_incomplete_experiment_is_not_recorded(small):
+    reproduction = Reproduction(experiment.load("small"), small / "runs")
+    with pytest.raises(UserError, match="bow-tune-0 is not trained yet; run `python -m vsdemo"):
+        reproduction.record()
 
 
 def test_the_experiments_are_listed(small, run):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
@@ -12,7 +12,7 @@ from tqdm import tqdm
 
 from vsdemo import models
 from vsdemo.core import events
-from vsdemo.core.config import override
+from vsdemo.core.config import Config, override
 from vsdemo.core.errors import UserError
 from vsdemo.core.nested import unflatten
 from vsdemo.core.paths import checkpoints_root
@@ -82,11 +82,11 @@ class Reproduction:
 
     def _train(self, training: Training) -> None:
         folder = self.out / training.name
-        if _is_done(folder):
+        if self._done(training):
             return
         print(_command(training, folder), flush=True)
-        config = override(models.preset(training.preset)[1], training.settings)
-        material = materials.create(training.preset, config, dataset=training.data or None)
+        data = training.data or None
+        material = materials.create(training.preset, _config(training), dataset=data)
         if Trainer(folder, material).run() == "stopped":
             raise UserError(f"Stopped and saved in {folder}; run the same command to resume.")
         cards.finish(folder)
@@ -96,8 +96,8 @@ class Reproduction:
         choices = self.experiment.choices(row)
         if not choices:
             return ()
-        folders = [self.out / training.name for training in self.experiment.tuning(row)]
-        values = [_best_on_dev(folder) for folder in folders]
+        logs = [self._log(training) for training in self.experiment.tuning(row)]
+        values = [max(log.dev.values()) for log in logs]
         return choices[values.index(max(values))]
 
     def record(self) -> Record:
@@ -151,21 +151,43 @@ class Reproduction:
         )
 
     def _results(self, training: Training) -> Iterable[tuple[str, RunResult]]:
-        folder = self.out / training.name
-        if not _is_done(folder):
-            raise UserError(f"{folder} is not trained; run `{self.experiment.command}`.")
-        model, spec, _ = checkpoint.load(folder)
+        model, spec, _ = checkpoint.load(self.out / training.name)
         for name in self.experiment.tasks:
             measured = cast(PairedTask, task(name))
             data = load_data(measured, spec, self.experiment.split)
             measurement = measured.measure(model, data)
             yield name, RunResult.of(measurement, training.data, spec.config.seed)
 
-    def _log(self, training: Training) -> RunLog:
+    def _done(self, training: Training) -> Mapping[str, Any] | None:
+        """Return the last event of a training that is complete and measured; None otherwise.
+
+        Raises:
+            UserError: Its folder holds a training with other settings.
+        """
         folder = self.out / training.name
-        log = list(events.read(folder / "events.jsonl"))
-        (done,) = [event for event in log if event["kind"] == "done"][-1:]
+        done = [event for event in events.read(folder / "events.jsonl") if event["kind"] == "done"]
+        if not done or not (folder / checkpoint.METRICS).is_file():
+            return None
+        spec = checkpoint.read_spec(folder)
+        if spec.config != _config(training) or training.data not in ("", spec.dataset):
+            raise UserError(
+                f"{folder} holds a training with other settings than {self.experiment.name} has "
+                "now; remove it, or choose another --out."
+            )
+        return done[-1]
+
+    def _log(self, training: Training) -> RunLog:
+        """Return the log of a training.
+
+        Raises:
+            UserError: It is not complete.
+        """
+        folder = self.out / training.name
+        done = self._done(training)
+        if done is None:
+            raise UserError(f"{folder} is not trained yet; run `{self.experiment.command}`.")
         chosen_by = next(key for key in done if key.startswith("best_")).removeprefix("best_")
+        evaluated = [event for event in events.read(folder / "events.jsonl") if chosen_by in event]
         return RunLog(
             name=training.name,
             command=_command(training, Path("runs") / self.experiment.name / training.name),
@@ -173,7 +195,7 @@ class Reproduction:
             chosen_by=chosen_by,
             dev={
                 str(event["epoch"]): round(event[chosen_by], 2)
-                for event in log
+                for event in evaluated
                 if event["kind"] == "eval"
             },
         )
@@ -184,6 +206,10 @@ class Reproduction:
         return checkpoints_root() / records.EXPERIMENTS / f"{self.experiment.name}.json"
 
 
+def _config(training: Training) -> Config:
+    return override(models.preset(training.preset)[1], training.settings)
+
+
 def _command(training: Training, folder: Path) -> str:
     spec = JobSpec(training.preset, training.data or None, training.settings)
     return spec.command(folder)
@@ -192,19 +218,3 @@ def _command(training: Training, folder: Path) -> str:
 def _by_name(estimates: dict[str, Estimate]) -> dict[str, Any]:
     rounded = {name: comparison.record_of(estimate) for name, estimate in estimates.items()}
     return unflatten(rounded, separator=" ")
-
-
-def _is_done(folder: Path) -> bool:
-    log = folder / "events.jsonl"
-    return (folder / checkpoint.METRICS).is_file() and any(
-        event["kind"] == "done" for event in events.read(log)
-    )
-
-
-def _best_on_dev(folder: Path) -> float:
-    if not _is_done(folder):
-        raise UserError(f"{folder} is not trained yet; its settings are chosen first.")
-    (done,) = [event for event in events.read(folder / "events.jsonl") if event["kind"] == "done"][
-        -1:
-    ]
-    return float(next(value for key, value in done.items() if key.startswith("best_")))
