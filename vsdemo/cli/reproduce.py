@@ -53,6 +53,6 @@ def _summary(experiment: Experiment) -> tuple[str, str, str, str]:
 
     rows = experiment.rows
     count = sum(len(experiment.tuning(row)) + len(experiment.trainings(row)) for row in rows)
-    path = checkpoints_root() / records.EXPERIMENTS / f"{experiment.name}.json"
+    path = records.experiment_path(checkpoints_root(), experiment.name)
     measured = str(records.read(path).date) if path.is_file() else "no"
     return experiment.name, str(count), measured, experiment.title

@@ -75,7 +75,9 @@ def load_data(
         return _photo_data(spec, own)
     if "concepts" in measured.needs:
         return ConceptData(split=split, dataset=spec.dataset, protocol=spec.config.protocol)
-    return SentenceData(split, seen=normalized_all(_captions_read(spec)))
+    if "seen" in measured.needs:
+        return SentenceData(split, seen=normalized_all(_captions_read(spec)))
+    return SentenceData(split)
 
 
 def _captions_read(spec: Spec) -> Iterator[str]:

@@ -24,6 +24,7 @@ NEEDS = frozenset(
         "storybook",  # photos of Storybook, whose facts are known
         "relations",  # photos for whose captions it is known what follows from them
         "sentences",  # sentence pairs of the task itself: `SentenceData`
+        "seen",  # with sentences: the captions that the model has read
         "concepts",  # a hierarchy of concepts, and a model of its concepts: `ConceptData`
     }
 )
@@ -51,7 +52,7 @@ class SentenceData:
     Args:
         split: Name of the split.
         seen: Captions that the model has read in training, normalized as in
-            `vsdemo.data.pairs.contamination`.
+            `vsdemo.data.pairs.contamination`; only for tasks that need them.
     """
 
     split: str = "test"

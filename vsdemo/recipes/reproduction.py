@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
@@ -30,8 +30,6 @@ from vsdemo.models import checkpoint
 from vsdemo.training import materials
 from vsdemo.training.jobs.spec import JobSpec
 from vsdemo.training.trainer import Trainer
-
-DEV = "dev"  # split that epochs and settings are chosen on
 
 
 @dataclass(frozen=True)
@@ -82,7 +80,7 @@ class Reproduction:
 
     def _train(self, training: Training) -> None:
         folder = self.out / training.name
-        if self._done(training):
+        if self._events(training):
             return
         print(_command(training, folder), flush=True)
         data = training.data or None
@@ -93,12 +91,8 @@ class Reproduction:
 
     def chosen(self, row: str) -> Settings:
         """Return the settings that are best on dev; none if nothing is tuned."""
-        choices = self.experiment.choices(row)
-        if not choices:
-            return ()
         logs = [self._log(training) for training in self.experiment.tuning(row)]
-        values = [max(log.dev.values()) for log in logs]
-        return choices[values.index(max(values))]
+        return self.experiment.best_choice(row, [max(log.dev.values()) for log in logs])
 
     def record(self) -> Record:
         """Measure all rows and return the record of the experiment.
@@ -158,23 +152,24 @@ class Reproduction:
             measurement = measured.measure(model, data)
             yield name, RunResult.of(measurement, training.data, spec.config.seed)
 
-    def _done(self, training: Training) -> Mapping[str, Any] | None:
-        """Return the last event of a training that is complete and measured; None otherwise.
+    def _events(self, training: Training) -> list[dict[str, Any]]:
+        """Return the events of a training that is complete and measured; none otherwise.
 
         Raises:
             UserError: Its folder holds a training with other settings.
         """
         folder = self.out / training.name
-        done = [event for event in events.read(folder / "events.jsonl") if event["kind"] == "done"]
-        if not done or not (folder / checkpoint.METRICS).is_file():
-            return None
+        log = list(events.read(folder / "events.jsonl"))
+        is_done = any(event["kind"] == "done" for event in log)
+        if not is_done or not (folder / checkpoint.METRICS).is_file():
+            return []
         spec = checkpoint.read_spec(folder)
         if spec.config != _config(training) or training.data not in ("", spec.dataset):
             raise UserError(
                 f"{folder} holds a training with other settings than {self.experiment.name} has "
                 "now; remove it, or choose another --out."
             )
-        return done[-1]
+        return log
 
     def _log(self, training: Training) -> RunLog:
         """Return the log of a training.
@@ -182,12 +177,12 @@ class Reproduction:
         Raises:
             UserError: It is not complete.
         """
-        folder = self.out / training.name
-        done = self._done(training)
-        if done is None:
+        log = self._events(training)
+        if not log:
+            folder = self.out / training.name
             raise UserError(f"{folder} is not trained yet; run `{self.experiment.command}`.")
+        done = [event for event in log if event["kind"] == "done"][-1]
         chosen_by = next(key for key in done if key.startswith("best_")).removeprefix("best_")
-        evaluated = [event for event in events.read(folder / "events.jsonl") if chosen_by in event]
         return RunLog(
             name=training.name,
             command=_command(training, Path("runs") / self.experiment.name / training.name),
@@ -195,7 +190,7 @@ class Reproduction:
             chosen_by=chosen_by,
             dev={
                 str(event["epoch"]): round(event[chosen_by], 2)
-                for event in evaluated
+                for event in log
                 if event["kind"] == "eval"
             },
         )
@@ -203,7 +198,7 @@ class Reproduction:
     @property
     def path(self) -> Path:
         """The file of the record."""
-        return checkpoints_root() / records.EXPERIMENTS / f"{self.experiment.name}.json"
+        return records.experiment_path(checkpoints_root(), self.experiment.name)
 
 
 def _config(training: Training) -> Config:

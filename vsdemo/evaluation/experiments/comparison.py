@@ -109,7 +109,7 @@ def _interval(mean: float, parts: Sequence[tuple[float, int]]) -> list[float]:
         return [mean, mean]
     freedom = variance**2 / sum(part**2 / df for part, df in parts)
     half = float(stdtrit(freedom, 0.975)) * sqrt(variance)
-    return [round(mean - half, 3), round(mean + half, 3)]
+    return [mean - half, mean + half]
 
 
 def record_of(estimate: Estimate) -> dict[str, Any]:

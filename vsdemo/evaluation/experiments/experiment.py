@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
@@ -162,6 +162,18 @@ class Experiment(_Frozen):
             tuple(f"{name}={text_of(value)}" for name, value in zip(names, values, strict=True))
             for values in itertools.product(*grid.values())
         ] * bool(grid)
+
+    def best_choice(self, row: str, on_dev: Sequence[float]) -> Settings:
+        """Return the settings that are best on dev; none if nothing is tuned.
+
+        Args:
+            row: Name of the row.
+            on_dev: The figure of each choice on dev; what follows them is ignored.
+        """
+        best = max(
+            zip(on_dev, self.choices(row), strict=False), key=lambda pair: pair[0], default=None
+        )
+        return best[1] if best else ()
 
     def tuning(self, row: str) -> list[Training]:
         """Return the trainings that choose the settings of a row."""

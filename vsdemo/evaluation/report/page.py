@@ -264,12 +264,8 @@ class Page:
 
     def _label(self, experiment: Experiment, row: str) -> str:
         """Return the title of a row, with the settings that were chosen for it on dev."""
-        choices = experiment.choices(row)
-        if not choices:
-            return experiment.rows[row].label
         runs = self.record(f"{EXPERIMENTS}/{experiment.name}").runs or {}
-        best = [max(run.dev.values()) for run in runs[row][: len(choices)]]
-        chosen = choices[best.index(max(best))]
+        chosen = experiment.best_choice(row, [max(run.dev.values()) for run in runs[row]])
         return " ".join([experiment.rows[row].label, *(f"`{setting}`" for setting in chosen)])
 
     def chance(self, paper: Mapping[str, Any] | None = None, **orders: tuple[int, int]) -> Row:
@@ -299,7 +295,7 @@ class Page:
 
     def is_measured(self, name: str) -> bool:
         """Return whether an experiment has a record."""
-        return (self.root / EXPERIMENTS / f"{name}.json").is_file()
+        return records.experiment_path(self.root, name).is_file()
 
     def retraining(self, name: str) -> str:
         """Return how an experiment is repeated, and how long that takes."""

@@ -78,6 +78,16 @@ class Record(BaseModel):
     runs: dict[str, list[RunLog]] | None = None
 
 
+def experiment_path(root: Path, name: str) -> Path:
+    """Return the file of the record of an experiment, which may not be measured yet.
+
+    Args:
+        root: The folder checkpoints/.
+        name: Name of the experiment.
+    """
+    return root / EXPERIMENTS / f"{name}.json"
+
+
 def write(path: Path, record: Record) -> None:
     """Write a record atomically.
 

@@ -120,7 +120,7 @@ class SentenceSimilarity(PairedTask):
     """
 
     name: ClassVar[str] = "sts"
-    needs: ClassVar[frozenset[str]] = frozenset({"sentences"})
+    needs: ClassVar[frozenset[str]] = frozenset({"sentences", "seen"})
     primary: ClassVar[str] = "STS-B"
     options: ClassVar[frozenset[str]] = frozenset({"sts_dir"})
     columns: ClassVar[tuple[str, ...]] = tuple(f"{name} pearson" for name in SHOWN)
