@@ -126,9 +126,11 @@ class PlanPanel:
         sentence = request.sentence
         if sentence in ("", *SENTENCES.values()):  # not one of the visitor
             sentence = first_sentence(dataset)
+        # Sent only if it changes: the visitor may be typing by the time it arrives.
+        value: dict[str, Any] = {} if sentence == request.sentence else {"value": sentence}
         yield {
             self.dataset: gr.update(choices=datasets, value=dataset, interactive=bool(datasets)),
-            self.sentence: gr.update(value=sentence, interactive=preflight.uses_photos(config)),
+            self.sentence: gr.update(**value, interactive=preflight.uses_photos(config)),
             self.form: form.form(_default_config(request.preset, dataset)),
             self.changed: (),
             self.note: "",
