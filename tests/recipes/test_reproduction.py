@@ -7,9 +7,10 @@ import pytest
 from tests.conftest import TOY_SETTINGS
 from vsdemo.core import events
 from vsdemo.core.errors import UserError
+from vsdemo.evaluation import cards
 from vsdemo.evaluation.experiments import experiment
 from vsdemo.evaluation.report.page import Page
-from vsdemo.models import checkpoint
+from vsdemo.models import checkpoint, ensemble
 from vsdemo.recipes.reproduction import Reproduction
 
 SETTINGS = [s for s in TOY_SETTINGS if not s.startswith(("epochs", "learning_rate"))]
@@ -19,7 +20,8 @@ title = "Small"
 about = "Two bags of words."
 data = ["toy"]
 seeds = [0, 1]
-settings = {json.dumps([*SETTINGS, "epochs=2"])}
+curves = ["t2i r10"]
+settings = {json.dumps([*SETTINGS, "epochs=2", "snapshot_every=1"])}
 
 [tune]
 learning_rate = [0.0, 0.05]
@@ -32,6 +34,10 @@ paper = {{ retrieval = {{ t2i = {{ r1 = 12.5 }} }} }}
 preset = "bow"
 settings = ["learning_rate=0"]
 grid = {{}}
+
+[rows.two]
+preset = "bow"
+snapshots_of = "bow"
 
 [[claims]]
 name = "learning"
@@ -85,8 +91,13 @@ def test_an_experiment_is_trained_measured_and_recorded(small, run):
         "bow-toy-1",
     ]
     log = record["runs"]["bow"][2]
-    evals = [e for e in events.read(out / "small/bow-toy-0/events.jsonl") if e["kind"] == "eval"]
+    evals_of = {
+        name: [e for e in events.read(out / "small" / name / "events.jsonl") if e["kind"] == "eval"]
+        for name in ("bow-toy-0", "bow-toy-1")
+    }
+    evals = evals_of["bow-toy-0"]
     assert log["dev"] == {str(e["epoch"]): round(e["rsum"], 2) for e in evals}
+    assert log["curves"] == {"t2i r10": {str(e["epoch"]): round(e["t2i"]["r10"], 2) for e in evals}}
     values = [
         checkpoint.read_metrics(out / "small" / f"bow-toy-{seed}")["test"]["rsum"]
         for seed in (0, 1)
@@ -97,10 +108,22 @@ def test_an_experiment_is_trained_measured_and_recorded(small, run):
     still = record["figures"]["rows"]["still"]["retrieval"]["rsum"]["mean"]
     assert gap["mean"] == pytest.approx(rsum["mean"] - still, abs=1e-3)
 
+    assert record["runs"]["two"] == []  # an ensemble of trainings that were there
+    combined = []
+    for seed in (0, 1):
+        ensemble.make([out / "small" / f"bow-toy-{seed}"], small / f"two-{seed}")
+        combined.append(cards.finish(small / f"two-{seed}")["test"]["rsum"])
+    two = record["figures"]["rows"]["two"]["retrieval"]["rsum"]["mean"]
+    assert two == pytest.approx(sum(combined) / 2, abs=1e-3)
+
     page = Page(small / "checkpoints")
     table = page.experiment("small", {"t2i R@1": "{retrieval t2i r1:.1f}"})
     assert "(12.5)" in table
     assert "`python -m vsdemo reproduce small`, 6 trainings" in table
+    curve = page.curve("small", "bow", {"t2i R@10": "t2i r10"}, every=2).splitlines()
+    last = evals_of["bow-toy-1"][-1]
+    assert curve[0] == "| epoch | rsum | t2i R@10 |"
+    assert curve[-1] == f"| 2 | {last['rsum']:.1f} | {last['t2i']['r10']:.1f} |"
     (line,) = page.claims("Vendrov 2016").splitlines()[2:]
     low, high = gap["ci95"]
     verdict = "holds" if low > 0 else "does not hold" if high <= 0 else "not shown"
@@ -133,7 +156,7 @@ def test_the_experiments_are_listed(small, run):
 def test_a_wrong_name_is_refused_in_one_sentence(small, run):
     for words, message in (
         (["nothing"], "There is no experiment 'nothing'; use one of small."),
-        (["small", "--row", "tree"], "small has no row 'tree'; use one of bow, still."),
+        (["small", "--row", "tree"], "small has no row 'tree'; use one of bow, still, two."),
     ):
         code, _, error = run("reproduce", *words, "--out", small / "runs")
         assert code == 2

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, cast
 
 from tqdm import tqdm
@@ -14,7 +16,7 @@ from vsdemo import models
 from vsdemo.core import events
 from vsdemo.core.config import Config, override
 from vsdemo.core.errors import UserError
-from vsdemo.core.nested import unflatten
+from vsdemo.core.nested import flatten, unflatten
 from vsdemo.core.paths import checkpoints_root
 from vsdemo.evaluation import cards
 from vsdemo.evaluation.evaluate import load_data
@@ -26,7 +28,7 @@ from vsdemo.evaluation.report.recording import commit
 from vsdemo.evaluation.report.records import MEASURED, Record, RunLog
 from vsdemo.evaluation.task import PairedTask
 from vsdemo.evaluation.tasks import task
-from vsdemo.models import checkpoint
+from vsdemo.models import checkpoint, ensemble
 from vsdemo.training import materials
 from vsdemo.training.jobs.spec import JobSpec
 from vsdemo.training.trainer import Trainer
@@ -133,19 +135,24 @@ class Reproduction:
         )
 
     def _measure(self, row: str) -> RowResult:
-        trainings = self.experiment.trainings(row, self.chosen(row))
+        trained = self.experiment.rows[row].snapshots_of or row
         results: dict[str, list[RunResult]] = {name: [] for name in self.experiment.tasks}
-        for training in trainings:
-            for name, result in self._results(training):
-                results[name].append(result)
+        for training in self.experiment.trainings(trained, self.chosen(trained)):
+            folder = self.out / training.name
+            with nullcontext(folder) if row == trained else _ensemble(folder) as measured:
+                for name, result in self._results(measured, training):
+                    results[name].append(result)
         return RowResult(
             results=results,
-            logs=[self._log(training) for training in trainings],
+            logs=[
+                self._log(training) for training in self.experiment.trainings(row, self.chosen(row))
+            ],
             tried=[self._log(training) for training in self.experiment.tuning(row)],
         )
 
-    def _results(self, training: Training) -> Iterable[tuple[str, RunResult]]:
-        model, spec, _ = checkpoint.load(self.out / training.name)
+    def _results(self, folder: Path, training: Training) -> Iterable[tuple[str, RunResult]]:
+        """Return the results of the model in a folder, which comes from this training."""
+        model, spec, _ = checkpoint.load(folder)
         for name in self.experiment.tasks:
             measured = cast(PairedTask, task(name))
             data = load_data(measured, spec, self.experiment.split)
@@ -182,23 +189,39 @@ class Reproduction:
             folder = self.out / training.name
             raise UserError(f"{folder} is not trained yet; run `{self.experiment.command}`.")
         done = [event for event in log if event["kind"] == "done"][-1]
+        on_dev = {
+            str(event["epoch"]): flatten(event, separator=" ")
+            for event in log
+            if event["kind"] == "eval"
+        }
         chosen_by = next(key for key in done if key.startswith("best_")).removeprefix("best_")
         return RunLog(
             name=training.name,
             command=_command(training, Path("runs") / self.experiment.name / training.name),
             minutes=round(done["seconds"] / 60, 2),
             chosen_by=chosen_by,
-            dev={
-                str(event["epoch"]): round(event[chosen_by], 2)
-                for event in log
-                if event["kind"] == "eval"
-            },
+            dev=_curve(on_dev, chosen_by),
+            curves={name: _curve(on_dev, name) for name in self.experiment.curves},
         )
 
     @property
     def path(self) -> Path:
         """The file of the record."""
         return records.experiment_path(checkpoints_root(), self.experiment.name)
+
+
+@contextmanager
+def _ensemble(folder: Path) -> Iterator[Path]:
+    """Yield the checkpoint of a training's two best snapshots together, in a temporary folder."""
+    with TemporaryDirectory() as parent:
+        combined = Path(parent) / folder.name
+        ensemble.make([folder], combined)
+        yield combined
+
+
+def _curve(on_dev: Mapping[str, Mapping[str, float]], name: str) -> dict[str, float]:
+    """Return the epochs with a dev metric, and its values."""
+    return {epoch: round(values[name], 2) for epoch, values in on_dev.items() if name in values}
 
 
 def _config(training: Training) -> Config:

@@ -34,6 +34,9 @@ class Row(_Frozen):
         settings: Settings of this row, after those of the experiment.
         title: Title in tables, in Markdown; by default the preset and its settings.
         grid: Values to try in place of the experiment's `tune`; {} tunes nothing.
+        seeds: Seeds in place of the experiment's.
+        snapshots_of: Name of the row whose trainings it combines: nothing is trained, and each of
+            its models is the ensemble of the two best snapshots of one training.
         paper: The paper's figures, with the names of ours.
     """
 
@@ -41,6 +44,8 @@ class Row(_Frozen):
     settings: Settings = ()
     title: str = ""
     grid: Grid | None = None
+    seeds: tuple[int, ...] | None = None
+    snapshots_of: str = ""
     paper: dict[str, Any] = {}
 
     @property
@@ -120,6 +125,7 @@ class Experiment(_Frozen):
         tune_settings: Settings of these trainings alone, such as fewer epochs.
         tasks: Tasks to measure.
         split: Split to measure on.
+        curves: Dev metrics to keep for each epoch, such as "t2i r10".
         rows: Rows by name.
         claims: What the rows are compared for.
     """
@@ -136,11 +142,14 @@ class Experiment(_Frozen):
     tune_settings: Settings = ()
     tasks: tuple[str, ...] = ("retrieval",)
     split: str = "test"
+    curves: tuple[str, ...] = ()
     rows: dict[str, Row]
     claims: tuple[Claim, ...] = ()
 
     @model_validator(mode="after")
-    def _claims_name_rows(self) -> Self:
+    def _names_are_those_of_rows(self) -> Self:
+        if missing := {row.snapshots_of for row in self.rows.values()} - {"", *self.rows}:
+            raise ValueError(f"snapshots of no row {', '.join(sorted(missing))}")
         for claim in self.claims:
             if missing := {claim.a, claim.b} - set(self.rows):
                 raise ValueError(f"claim {claim.name}: no row {', '.join(sorted(missing))}")
@@ -155,8 +164,10 @@ class Experiment(_Frozen):
 
     def choices(self, row: str) -> list[Settings]:
         """Return the settings to try for a row; empty if nothing is tuned."""
-        own = self.rows[row].grid
-        grid = self.tune if own is None else own
+        own = self.rows[row]
+        grid = self.tune if own.grid is None else own.grid
+        if own.snapshots_of:
+            return []
         names = list(grid)
         return [
             tuple(f"{name}={text_of(value)}" for name, value in zip(names, values, strict=True))
@@ -186,16 +197,18 @@ class Experiment(_Frozen):
         ]
 
     def trainings(self, row: str, chosen: Settings = ()) -> list[Training]:
-        """Return the trainings of a row that are measured.
+        """Return the trainings of a row that are measured; none for an ensemble.
 
         Args:
             row: Name of the row.
             chosen: The settings that its tuning has chosen.
         """
+        if self.rows[row].snapshots_of:
+            return []
         return [
             self._training(row, data, seed, chosen, f"{row}-{_file_name(data)}{seed}")
             for data in self.data
-            for seed in self.seeds
+            for seed in self.rows[row].seeds or self.seeds
         ]
 
     def _training(self, row: str, data: str, seed: int, chosen: Settings, name: str) -> Training:

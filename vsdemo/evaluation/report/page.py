@@ -159,6 +159,7 @@ class Page:
             "licences": self.licences,
             "experiment": self.experiment,
             "claims": self.claims,
+            "curve": self.curve,
             "coverage": self.coverage,
             "chance": self.chance,
             "about": about,
@@ -320,6 +321,22 @@ class Page:
                 row = self.row(f"{EXPERIMENTS}/{name}", f"claims {claim.name}")
                 lines.append(_claim(claim, experiment, row))
         return markdown.table(["experiment", "claim", "paper", "measured", "verdict"], lines)
+
+    def curve(self, name: str, row: str, columns: Mapping[str, str], *, every: int) -> str:
+        """Return dev metrics by epoch, of the last training of a row.
+
+        Args:
+            name: Name of the experiment.
+            row: Name of the row.
+            columns: Title -> name of one of the experiment's `curves`.
+            every: The first epoch and each multiple of this are shown.
+        """
+        runs = self.record(f"{EXPERIMENTS}/{name}").runs or {}
+        run = runs[row][-1]
+        curves = [run.dev, *(run.curves[curve] for curve in columns.values())]
+        epochs = [epoch for epoch in run.dev if epoch == "1" or int(epoch) % every == 0]
+        cells = [[epoch, *(f"{curve[epoch]:.1f}" for curve in curves)] for epoch in epochs]
+        return markdown.table(["epoch", run.chosen_by, *columns], cells)
 
     def coverage(self, paper: str) -> str:
         """Return what a paper reports, table by table, and what is here of it."""

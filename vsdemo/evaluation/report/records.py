@@ -30,6 +30,7 @@ class RunLog(BaseModel):
         minutes: How long it took, dev evaluations included.
         chosen_by: The dev metric that chose the epoch.
         dev: Epoch -> this metric.
+        curves: Other dev metrics by name, such as "t2i r10": epoch -> value.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
@@ -39,6 +40,7 @@ class RunLog(BaseModel):
     minutes: float
     chosen_by: str
     dev: dict[str, float]
+    curves: dict[str, dict[str, float]] = {}
 
 
 class Record(BaseModel):
