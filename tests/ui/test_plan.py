@@ -56,6 +56,16 @@ def test_own_photos_are_not_offered_without_captions_or_on_a_public_server(
         panel.spec(Request("bow/lesson", str(folder), "", board=False))
 
 
+def test_a_choice_that_is_reported_twice_changes_the_form_once():
+    with gr.Blocks():
+        panel = PlanPanel(gr.HTML(render=False))
+    choices = ("gru", "storybook", "one red bar", False)
+    first = next(panel.choose(("bow/lesson", "storybook"), *choices))
+    assert first[panel.sentence]["value"] == "one red bar"
+    assert first[panel.shown] == ("gru", "storybook")
+    assert list(panel.choose(first[panel.shown], *choices)) == []
+
+
 def test_a_public_server_shows_no_photos_of_a_run_on_others(own_home, tmp_path, monkeypatch):
     for name in ("shown", "hidden"):
         write_table(tmp_path / name, write_photos(tmp_path / name))

@@ -72,6 +72,7 @@ class PlanPanel:
             self.checks = gr.HTML("", elem_id="checks")
             self.board = gr.Checkbox(label="Also log to TensorBoard", visible=has_tensorboard)
             self.form = form.form_widget("settings", form.form(config))
+        self.shown = gr.State((FIRST_PRESET, datasets[0]))  # preset and data set of the form
         self.changed = gr.State(())  # settings that differ from the defaults of preset and data
 
     def _datasets(self, config: Config) -> list[str]:
@@ -91,7 +92,7 @@ class PlanPanel:
     @property
     def outputs(self) -> list[Any]:
         """Every widget that a callback may change."""
-        widgets = [self.note, self.dataset, self.sentence, self.form, self.changed]
+        widgets = [self.note, self.dataset, self.sentence, self.form, self.shown, self.changed]
         return [*widgets, self.command, self.checks]
 
     def spec(self, request: Request) -> JobSpec:
@@ -115,9 +116,19 @@ class PlanPanel:
             tensorboard=request.board,
         )
 
-    def choose(self, *choices: Any) -> Updates:
-        """Show the form of another preset or data set, without changes."""
+    def choose(self, shown: tuple[str, str | None], *choices: Any) -> Updates:
+        """Show the form of another preset or data set, without changes.
+
+        Gradio reports a choice in a dropdown twice, both times with the sentence of that moment, so
+        the second report would undo what a visitor has typed since.
+
+        Args:
+            shown: Preset and data set of the form that is shown.
+            choices: The values of `choices`.
+        """
         request = Request(*choices)
+        if (request.preset, request.dataset) == shown:
+            return
         config = models.preset(request.preset)[1]
         datasets = self._datasets(config)
         dataset = request.dataset
@@ -126,13 +137,12 @@ class PlanPanel:
         sentence = request.sentence
         if sentence in ("", *SENTENCES.values()):  # not one of the visitor
             sentence = first_sentence(dataset)
-        # Sent only if it changes: the visitor may be typing by the time it arrives.
-        value: dict[str, Any] = {} if sentence == request.sentence else {"value": sentence}
         yield {
             self.dataset: gr.update(choices=datasets, value=dataset, interactive=bool(datasets)),
-            self.sentence: gr.update(**value, interactive=preflight.uses_photos(config)),
+            self.sentence: gr.update(value=sentence, interactive=preflight.uses_photos(config)),
             self.form: form.form(_default_config(request.preset, dataset)),
             self.changed: (),
+            self.shown: (request.preset, dataset),
             self.note: "",
         }
         yield from self.preview(request.preset, dataset, sentence, request.board, ())
