@@ -34,7 +34,6 @@ class Row(_Frozen):
         settings: Settings of this row, after those of the experiment.
         title: Title in tables, in Markdown; by default the preset and its settings.
         grid: Values to try in place of the experiment's `tune`; {} tunes nothing.
-        seeds: Seeds in place of the experiment's.
         snapshots_of: Name of the row whose trainings it combines: nothing is trained, and each of
             its models is the ensemble of the two best snapshots of one training.
         paper: The paper's figures, with the names of ours.
@@ -44,7 +43,6 @@ class Row(_Frozen):
     settings: Settings = ()
     title: str = ""
     grid: Grid | None = None
-    seeds: tuple[int, ...] | None = None
     snapshots_of: str = ""
     paper: dict[str, Any] = {}
 
@@ -208,7 +206,7 @@ class Experiment(_Frozen):
         return [
             self._training(row, data, seed, chosen, f"{row}-{_file_name(data)}{seed}")
             for data in self.data
-            for seed in self.rows[row].seeds or self.seeds
+            for seed in self.seeds
         ]
 
     def _training(self, row: str, data: str, seed: int, chosen: Settings, name: str) -> Training:

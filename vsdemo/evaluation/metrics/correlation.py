@@ -37,10 +37,12 @@ def correlation(a: np.ndarray, b: np.ndarray, counts: np.ndarray | None = None) 
         counts: (N,) how often each pair occurs; once by default.
     """
     counts = np.ones(len(a)) if counts is None else counts
-    a = a - np.average(a, weights=counts)
-    b = b - np.average(b, weights=counts)
-    lengths = np.sqrt((counts * a @ a) * (counts * b @ b))
-    return float(counts * a @ b / lengths) if lengths > 1e-9 else 0.0
+    total = counts.sum()  # `np.average` takes twice as long on sets of this size
+    a = a - counts @ a / total
+    b = b - counts @ b / total
+    weighted = counts * a
+    lengths = np.sqrt((weighted @ a) * (counts * b @ b))
+    return float(weighted @ b / lengths) if lengths > 1e-9 else 0.0
 
 
 @dataclass(frozen=True)

@@ -39,6 +39,7 @@ NAMES = {  # of figures in sentences, where their own are not clear
     "detail level1 meanr": "mean rank, shortest",
     "detail ratio": "by that of the fullest",
     "similarity meanr": "mean rank",
+    "sts STS pearson": "r x 100,",
     "voices voice": "twins, %",
     "voices photo": "true roles, %",
 }
