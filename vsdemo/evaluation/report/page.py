@@ -304,7 +304,7 @@ class Page:
         experiment, record = load(name), self.record(f"{EXPERIMENTS}/{name}")
         runs = [run for of_row in (record.runs or {}).values() for run in of_row]
         return (
-            f"By retraining: `{experiment.command}`, {len(runs)} trainings, "
+            f"By retraining: `{experiment.command}`, {len(runs)} training{'s' * (len(runs) > 1)}, "
             f"{sum(run.minutes for run in runs) / 60:.1f} hours on one core."
         )
 
