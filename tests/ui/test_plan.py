@@ -62,8 +62,12 @@ def test_a_choice_that_is_reported_twice_changes_the_form_once():
     choices = ("gru", "storybook", "one red bar", False)
     first = next(panel.choose(("bow/lesson", "storybook"), *choices))
     assert first[panel.sentence]["value"] == "one red bar"
-    assert first[panel.shown] == ("gru", "storybook")
-    assert list(panel.choose(first[panel.shown], *choices)) == []
+    assert first[panel.reported] == ("gru", "storybook")
+    assert list(panel.choose(first[panel.reported], *choices)) == []
+    choices = ("gru", "wordnet", "", False)  # after a preset that learns from WordNet
+    first = next(panel.choose(("hypernyms", "storybook"), *choices))
+    assert first[panel.dataset]["value"] != "wordnet"
+    assert list(panel.choose(first[panel.reported], *choices)) == []
 
 
 def test_a_public_server_shows_no_photos_of_a_run_on_others(own_home, tmp_path, monkeypatch):

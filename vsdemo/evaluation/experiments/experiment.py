@@ -163,9 +163,9 @@ class Experiment(_Frozen):
     def choices(self, row: str) -> list[Settings]:
         """Return the settings to try for a row; empty if nothing is tuned."""
         own = self.rows[row]
-        grid = self.tune if own.grid is None else own.grid
         if own.snapshots_of:
             return []
+        grid = self.tune if own.grid is None else own.grid
         names = list(grid)
         return [
             tuple(f"{name}={text_of(value)}" for name, value in zip(names, values, strict=True))

@@ -72,7 +72,7 @@ class PlanPanel:
             self.checks = gr.HTML("", elem_id="checks")
             self.board = gr.Checkbox(label="Also log to TensorBoard", visible=has_tensorboard)
             self.form = form.form_widget("settings", form.form(config))
-        self.shown = gr.State((FIRST_PRESET, datasets[0]))  # preset and data set of the form
+        self.reported = gr.State((FIRST_PRESET, datasets[0]))  # the last preset and data set chosen
         self.changed = gr.State(())  # settings that differ from the defaults of preset and data
 
     def _datasets(self, config: Config) -> list[str]:
@@ -92,7 +92,7 @@ class PlanPanel:
     @property
     def outputs(self) -> list[Any]:
         """Every widget that a callback may change."""
-        widgets = [self.note, self.dataset, self.sentence, self.form, self.shown, self.changed]
+        widgets = [self.note, self.dataset, self.sentence, self.form, self.reported, self.changed]
         return [*widgets, self.command, self.checks]
 
     def spec(self, request: Request) -> JobSpec:
@@ -116,18 +116,18 @@ class PlanPanel:
             tensorboard=request.board,
         )
 
-    def choose(self, shown: tuple[str, str | None], *choices: Any) -> Updates:
+    def choose(self, reported: tuple[str, str | None], *choices: Any) -> Updates:
         """Show the form of another preset or data set, without changes.
 
         Gradio reports a choice in a dropdown twice, both times with the sentence of that moment, so
         the second report would undo what a visitor has typed since.
 
         Args:
-            shown: Preset and data set of the form that is shown.
+            reported: Preset and data set as they were last reported.
             choices: The values of `choices`.
         """
         request = Request(*choices)
-        if (request.preset, request.dataset) == shown:
+        if (request.preset, request.dataset) == reported:
             return
         config = models.preset(request.preset)[1]
         datasets = self._datasets(config)
@@ -142,7 +142,7 @@ class PlanPanel:
             self.sentence: gr.update(value=sentence, interactive=preflight.uses_photos(config)),
             self.form: form.form(_default_config(request.preset, dataset)),
             self.changed: (),
-            self.shown: (request.preset, dataset),
+            self.reported: (request.preset, request.dataset),
             self.note: "",
         }
         yield from self.preview(request.preset, dataset, sentence, request.board, ())

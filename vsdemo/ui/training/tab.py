@@ -282,7 +282,7 @@ class TrainTab:
         context, plan, inputs = self.context, self.plan, [self.state, self.seen]
         guard = context.guard(self, channel="")
         for event in (plan.preset.input, plan.dataset.input):
-            event(guard(plan.choose), [plan.shown, *plan.choices], plan.outputs, **QUIET)
+            event(guard(plan.choose), [plan.reported, *plan.choices], plan.outputs, **QUIET)
         plan.form.input(guard(plan.change_form), plan.choices, plan.outputs, **LATEST)
         for event in (plan.sentence.blur, plan.sentence.submit, plan.board.input):
             event(guard(plan.preview), plan.inputs, plan.outputs, **QUIET)
