@@ -18,7 +18,7 @@ from vsdemo.ui.api import gradio_api
 QUERY = {"sentence": "a red circle", "model": "gru", "gallery": "toy-test"}
 ENDPOINTS = {
     *("models", "galleries", "search", "describe", "similar"),
-    *("align", "parse", "walk", "sentences", "embed"),
+    *("align", "parse", "walk", "sentences", "compare", "embed"),
 }
 
 

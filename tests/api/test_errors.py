@@ -33,6 +33,9 @@ BAD = [
     ("align", {"photo": "aaaa", "sentence": ""}, 400, "invalid", "readable"),
     ("walk", {"sentence": "a bar", "model": "gru"}, 400, "no_order", "use order"),
     ("sentences", {"first": "", "second": "a bar"}, 400, "invalid", "empty"),
+    ("compare", {"models": ["gru", "order"]}, 400, "invalid", "either sentence or photo"),
+    ("compare", {"models": ["gru"], "sentence": "a bar"}, 400, "invalid", "2 to 4 models"),
+    ("compare", {"models": ["gru", "x"], "sentence": "a"}, 404, "unknown_model", "choose one"),
     ("embed", {}, 400, "invalid", "either sentences or photos"),
     ("embed", {"sentences": ["a bar"] * 65}, 400, "invalid", "64"),
 ]

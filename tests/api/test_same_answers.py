@@ -34,6 +34,12 @@ class World:
     def folder(self, model="gru"):
         return self.root / "toy" / model
 
+    def folders(self):
+        return [self.folder(model) for model in ("gru", "order")]
+
+    def engines(self):
+        return {f"toy/{model}": self.engine(model) for model in ("gru", "order")}
+
 
 @dataclass(frozen=True)
 class Case:
@@ -100,6 +106,24 @@ CASES = [
         lambda w: {"photo": w.base64, "model": "order", **PLACE},
         lambda w: ("walk", w.folder("order"), w.photo, *WORDS),
         lambda w: answers.walk(w.engine("order"), open_photo(w.photo), name=str(w.photo)),
+    ),
+    Case(
+        "compare",
+        lambda w: {"sentence": SENTENCE, "models": ["gru", "order"], "k": 3, **PLACE},
+        lambda w: ("compare", *w.folders(), "--sentence", SENTENCE, "-k", 3, *WORDS),
+        lambda w: answers.compare(w.engines(), SENTENCE, 3),
+    ),
+    Case(
+        "compare",
+        lambda w: {"sentence": SENTENCE, "second": "one bar", "models": ["gru", "order"], **PLACE},
+        lambda w: ("compare", *w.folders(), "--sentence", SENTENCE, "--second", "one bar", *WORDS),
+        lambda w: answers.compare_pair(w.engines(), SENTENCE, "one bar"),
+    ),
+    Case(
+        "compare",
+        lambda w: {"photo": w.base64, "models": ["gru", "order"], "k": 4, **PLACE},
+        lambda w: ("compare", *w.folders(), "--photo", w.photo, "-k", 4, *WORDS),
+        lambda w: answers.compare_photo(w.engines(), open_photo(w.photo), 4, name=str(w.photo)),
     ),
     Case(
         "embed",

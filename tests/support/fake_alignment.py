@@ -51,6 +51,11 @@ def align(self, photo, text, boxes=None):
     return alignment(text)
 
 
+def align_photo(self, number, text):
+    """Replace `Engine.align_photo`."""
+    return align(self, None, text)
+
+
 def regions(self, text, k):
     """Replace `Engine.regions`: return the right half of the first three photos."""
     names = [photo.name for photo in self.gallery.photos[:3]]
@@ -62,4 +67,5 @@ def install(monkeypatch):
     """Let every model align sentences and photos."""
     monkeypatch.setattr(engine.Reader, "can_align", True, raising=False)
     monkeypatch.setattr(engine.Reader, "align", align, raising=False)
+    monkeypatch.setattr(engine.Engine, "align_photo", align_photo, raising=False)
     monkeypatch.setattr(engine.Engine, "regions", regions, raising=False)

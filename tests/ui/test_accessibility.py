@@ -12,6 +12,7 @@ TABS = {  # key -> what is on the page when the tab shows its results
     "describe": "#sentences .score-bar",
     "align": "#parts svg",
     "sentences": "#nearest-captions button",
+    "compare": "#compare-results .rank",
     "hierarchy": "#here h2",
     "train": "#command",
 }

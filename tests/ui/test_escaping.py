@@ -16,13 +16,19 @@ from vsdemo.data.galleries import Gallery
 from vsdemo.evaluation.task import Quality
 from vsdemo.models.composition import Composed
 from vsdemo.models.scores import SCORES
+from vsdemo.search.model_comparison import PairComparison, RankedColumn, RankingComparison
 from vsdemo.search.ranking import Ranking
 from vsdemo.search.sentence_comparison import SentenceComparison
 from vsdemo.search.suggestions import UnreadWord
 from vsdemo.ui.alignment import comparison
 from vsdemo.ui.alignment import view as alignment
+from vsdemo.ui.compare import figures
+from vsdemo.ui.compare import view as compare
+from vsdemo.ui.compare.state import CompareState
+from vsdemo.ui.compare.votes import Votes
 from vsdemo.ui.components import html, templates, words
 from vsdemo.ui.components.html import Bar, PhotoCard
+from vsdemo.ui.components.language import dependency_tree
 from vsdemo.ui.describe import composed
 from vsdemo.ui.describe import view as describe
 from vsdemo.ui.describe.state import Ranking as RankedSentences
@@ -33,7 +39,7 @@ from vsdemo.ui.search.state import SearchState
 from vsdemo.ui.sentences import view as sentences
 from vsdemo.ui.sentences.state import Row
 
-FOLDERS = ("alignment", "components", "describe", "models", "search", "sentences")
+FOLDERS = ("alignment", "compare", "components", "describe", "models", "search", "sentences")
 WITHOUT_TEXTS = {
     "components/grey_lines.html",
     "components/plotly.html",  # only texts of the app itself
@@ -180,6 +186,37 @@ def results(text):
     return search.results(*searched(text), gallery, is_nearest=True)
 
 
+def rankings(text):
+    columns = [
+        RankedColumn(text, hits=(hit(text),), ranks={0: 1}),
+        RankedColumn(text, problem=text),
+    ]
+    return RankingComparison(tuple(columns))
+
+
+def compared(text):
+    state = CompareState(text, text, text, (text,), result=rankings(text))
+    return compare.results(state, lambda _: text, lambda *_: text, lambda _: text)
+
+
+def compared_pair(text):
+    pair = PairComparison(text, rankings(text), 0.5)
+    state = CompareState(text, text, text, second=text, result=[pair])
+    return compare.results(state, lambda _: text, lambda *_: text, lambda _: text)
+
+
+def compared_photo(text):
+    bar = Bar.of(0.5, text, text)
+    place = compare.Place(text, 1, 2, bar, dependency_tree(text, aligned(text).tree), text)
+    whole = compare.Place(text, None, 0, None, place.picture[:0], "")
+    return compare.detail(text, text, [place, whole], place.picture, [text])
+
+
+def figures_table(text):
+    row = figures.FiguresRow(text, text, text, text, (1.0, None, 2.0, 3.0), text, (1.0,) * 4)
+    return figures.table([row, row], "")
+
+
 CASES = [
     ("components/address.html", lambda t: html.Address({t: t}, t).render()),
     ("alignment/comparison.html", beside),
@@ -204,6 +241,12 @@ CASES = [
     ("alignment/parts.html", lambda t: alignment.parts(aligned(t), None)),
     ("alignment/photo.html", lambda t: alignment.photo(t, (4, 3), t, aligned(t))),
     ("alignment/regions.html", region_grid),
+    ("compare/detail.html", compared_photo),
+    ("compare/figures.html", figures_table),
+    ("compare/query_photo.html", lambda t: compare.query_photo(t, t)),
+    ("compare/results.html", compared),
+    ("compare/results.html", compared_pair),
+    ("compare/votes.html", lambda t: Votes.read({t: [1, 2]}).figure()),
     ("describe/likely.html", photo_description),
     ("describe/photo_text.html", describe.photo_text),
     ("models/field.html", lambda t: models.field(t, ModelOffer(t, State.READY))),
@@ -212,7 +255,7 @@ CASES = [
     ("search/results.html", results),
     ("search/summary.html", no_match),
     ("search/summary.html", similar_photos),
-    ("search/tree.html", lambda t: search.tree(t, aligned(t).tree)),
+    ("components/tree.html", lambda t: dependency_tree(t, aligned(t).tree)),
     (
         "sentences/entailment.html",
         lambda t: sentences.entailment(SentenceComparison(0.5, (0.1, -0.2)), t),

@@ -3,6 +3,7 @@
 import json
 import time
 from contextvars import ContextVar
+from dataclasses import replace
 
 import pytest
 import torch
@@ -360,6 +361,29 @@ def test_a_model_of_open_clip_is_the_default_for_photos_of_ones_own(name, state,
 def test_of_several_models_of_open_clip_one_that_is_ready_is_the_default():
     models = [offer("clip", "", State.COSTS), offer("siglip", ""), offer("photos", "flickr8k")]
     assert offers.default_offer(offers.group_offers(models, gallery("photos"))) == "siglip"
+
+
+def test_models_of_the_first_and_the_last_paper_are_contrasts():
+    def of(key, paper, year, state=State.READY, recall=50, photos=0):
+        return replace(
+            offer(key, "toy", state, recall), paper=paper, year=year, photos=photos, network=key
+        )
+
+    own = of("own", "Frome", 2013)
+    others = [
+        of("same paper", "Frome", 2013, recall=90),
+        of("early", "Socher", 2014, recall=10),
+        of("middle", "Vendrov", 2016, recall=80),
+        of("worse", "Vendrov", 2016, recall=70),
+        of("late", "Radford", 2021, State.UNMEASURED, recall=20, photos=offers.QUICK),
+        of("long", "Merckx", 2022, State.UNMEASURED, recall=99, photos=offers.QUICK + 1),
+        of("broken", "Ganea", 2023, State.UNAVAILABLE, recall=99),
+    ]
+    groups = offers.group_offers([own, *others], gallery("toy"))
+    chosen = offers.contrasts(own, groups)
+    assert chosen[:3] == ["late", "early", "middle"]
+    assert set(chosen) == {"late", "early", "middle", "worse", "same paper"}
+    assert offers.contrasts(own, offers.group_offers([own], gallery("toy"))) == []
 
 
 def test_the_library_has_a_default_even_if_nothing_is_available(shelf):

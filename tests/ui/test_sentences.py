@@ -141,6 +141,18 @@ def test_the_heaviest_words_are_listed():
     assert "“dog” 90%, “a” 10%" in html
 
 
+def test_back_shows_the_sentences_of_before(visit):
+    page = visit(path="?tab=sentences&a=one+red+circle&b=a+circle")
+    first = page.get_by_label("First sentence")
+    expect(first).to_have_value("one red circle")
+    expect(page.locator("#similarity section.similarity li")).to_have_count(2)
+    first.fill("a green bar")
+    page.get_by_role("button", name="Compare", exact=True).click()
+    expect(page).to_have_url(re.compile(r"a=a\+green\+bar"))
+    page.go_back()
+    expect(first).to_have_value("one red circle")
+
+
 @pytest.mark.parametrize("viewport", [None, PHONE], ids=["desktop", "phone"])
 def test_a_visitor_compares_sentences_and_searches_a_caption(visit, viewport):
     page = visit(viewport=viewport) if viewport else visit()

@@ -612,6 +612,11 @@ class Engine(Reader):
         """Return the k sentences that describe a photo of the gallery best; see `describe`."""
         return self._describe(self.photo(number), check_k(k))
 
+    def rank_sentences_for(self, photo: Image.Image | int) -> Ranking:
+        """Return all sentences of the gallery for a photo or the number of one, the best first."""
+        embedding = self.photo(photo) if isinstance(photo, int) else self.encode_photo(photo)
+        return ranking.rank_scores(self.captions.general_scores(embedding), self.captions)
+
     def photos_like(self, photo: Image.Image, k: int = 10) -> list[Hit]:
         """Return the k photos of the gallery most similar to a photo."""
         return self.photos.top_similar(self.encode_photo(photo), check_k(k))

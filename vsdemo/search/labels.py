@@ -23,6 +23,7 @@ from torch import Tensor
 from vsdemo.core.caption_set import CaptionSet
 from vsdemo.core.embeddings import Embeddings
 from vsdemo.core.errors import UserError
+from vsdemo.evaluation.metrics.proportion import wilson
 from vsdemo.vision.features import photo_keys
 
 if TYPE_CHECKING:
@@ -34,7 +35,6 @@ STRENGTH = 100.0  # inverse of the regularisation strength, for unit vectors and
 FOLDS = 10
 MIN_EACH = 5  # marked photos of either side that an accuracy needs
 STATISTICS = 5000  # photos from which mean and deviation are computed
-NORMAL_95 = 1.959964
 _ONE_FIT = Lock()  # the number of threads of BLAS belongs to the process
 
 
@@ -72,10 +72,7 @@ class LabelAccuracy:
     @property
     def interval(self) -> tuple[float, float]:
         """The 95% interval of the accuracy (Wilson 1927)."""
-        n, p, z2 = self.examples, self.accuracy, NORMAL_95**2
-        middle = (p + z2 / (2 * n)) / (1 + z2 / n)
-        half = NORMAL_95 / (1 + z2 / n) * math.sqrt(p * (1 - p) / n + z2 / (4 * n * n))
-        return max(middle - half, 0.0), min(middle + half, 1.0)
+        return wilson(self.right, self.examples)
 
 
 @dataclass(frozen=True)

@@ -40,10 +40,10 @@ MEANING = (
 
 @dataclass(frozen=True)
 class Ranking:
-    """All photos of a gallery that answer a query, in order.
+    """All photos of a gallery that answer a query, in order; or all sentences for a photo.
 
     Attributes:
-        names: Names of all N photos of the gallery.
+        names: Names of all N photos of the gallery, or the sentences.
         numbers: (M,) numbers of the photos, in order.
         scores: (M,) their scores; zeros for a query without terms.
         unit_scores: (M,) their scores mapped to 0..1.
@@ -147,6 +147,21 @@ def rank(
         candidates=candidates,
         best=best,
         copies=copies,
+    )
+
+
+def rank_scores(scores: Tensor, index: Index) -> Ranking:
+    """Return all N items of an index by their scores with one query of the other kind, (N,)."""
+    scores, numbers = scores.float().cpu().sort(descending=True, stable=True)
+    return Ranking(
+        names=index.items,
+        numbers=numbers,
+        scores=scores,
+        unit_scores=index.score.to_unit(scores),
+        scale=index.scale,
+        unit=index.score.unit,
+        meaning=index.score.meaning,
+        candidates=len(index),
     )
 
 

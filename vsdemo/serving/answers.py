@@ -22,14 +22,17 @@ from vsdemo.hierarchy import walks
 from vsdemo.hierarchy.order import Hierarchy, Node, Step
 from vsdemo.models import checkpoint, licences
 from vsdemo.plots.region_marks import phrase
-from vsdemo.search import hierarchies
+from vsdemo.search import hierarchies, model_comparison
 from vsdemo.search.engine import Engine, Reader, check_k
+from vsdemo.search.model_comparison import RankingComparison
 from vsdemo.search.query import Query, make_query
 from vsdemo.search.sentence_comparison import compare_sentences
 from vsdemo.search.stores import opening
 from vsdemo.search.stores.store import check_model, search_store
 from vsdemo.serving.records import (
     AlignAnswer,
+    CompareAnswer,
+    ComparePairAnswer,
     ComposeAnswer,
     ComposedPhrase,
     ComposedSentence,
@@ -37,8 +40,11 @@ from vsdemo.serving.records import (
     EmbedAnswer,
     GalleryRecord,
     ModelRecord,
+    PairModel,
     ParseAnswer,
     PhotoHit,
+    RankedItem,
+    RankedList,
     SearchAnswer,
     SentenceHit,
     SentencesAnswer,
@@ -311,6 +317,93 @@ def sentences(readers: Mapping[str, Reader | str], first: str, second: str) -> S
         except UserError as error:  # it knows no word of a sentence
             models[name] = {"problem": str(error)}
     return SentencesAnswer(first=texts[0], second=texts[1], models=models)
+
+
+def compare(engines: Mapping[str, Engine], sentence: str, k: int = 6) -> CompareAnswer:
+    """Return which photos several models rank first for a sentence.
+
+    Args:
+        engines: 2 to 4 models by name, over the same gallery.
+        sentence: The sentence.
+        k: Photos of each model.
+
+    Raises:
+        UserError: The sentence is blank or too long, or k or the number of models is out of range.
+    """
+    return _compared(model_comparison.compare_searches(engines, sentence, k), sentence.strip())
+
+
+def compare_photo(
+    engines: Mapping[str, Engine], photo: Image.Image, k: int = 6, *, name: str = ""
+) -> CompareAnswer:
+    """Return which sentences several models rank first for a photo.
+
+    Args:
+        engines: As in `compare`.
+        photo: The photo.
+        k: Sentences of each model.
+        name: Name of the photo in the answer.
+
+    Raises:
+        UserError: k or the number of models is out of range.
+    """
+    return _compared(model_comparison.compare_descriptions(engines, photo, k), name)
+
+
+def compare_pair(
+    engines: Mapping[str, Engine], first: str, second: str, k: int = 6
+) -> ComparePairAnswer:
+    """Return which photos several models rank first for either of two sentences.
+
+    Raises:
+        UserError: As `compare`.
+    """
+    pairs = model_comparison.compare_pair(engines, first, second, k)
+    return ComparePairAnswer(
+        first=first.strip(),
+        second=second.strip(),
+        models=[
+            PairModel(
+                model=pair.model,
+                similarity=pair.similarity,
+                agreement=pair.rankings.agreement,
+                sentences=_ranked_lists(pair.rankings),
+            )
+            for pair in pairs
+        ],
+    )
+
+
+def _compared(comparison: RankingComparison, query: str) -> CompareAnswer:
+    return CompareAnswer(
+        query=query, agreement=comparison.agreement, models=_ranked_lists(comparison)
+    )
+
+
+def _ranked_lists(comparison: RankingComparison) -> list[RankedList]:
+    columns = comparison.columns
+    return [
+        RankedList(
+            title=column.title,
+            unit=column.ranking.unit if column.ranking else "",
+            items=[
+                RankedItem(
+                    rank=hit.rank,
+                    item=hit.item,
+                    score=hit.score,
+                    unit_score=hit.unit_score,
+                    other_ranks={
+                        other.title: other.ranks[hit.number]
+                        for other in columns
+                        if other is not column and hit.number in other.ranks
+                    },
+                )
+                for hit in column.hits
+            ],
+            problem=column.problem,
+        )
+        for column in columns
+    ]
 
 
 def embed_sentences(reader: Reader, texts: Sequence[str]) -> EmbedAnswer:

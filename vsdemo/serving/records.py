@@ -216,6 +216,54 @@ class SentencesAnswer(Record):
     models: dict[str, dict[str, Any]]
 
 
+class RankedItem(Record):
+    """A photo or a sentence that a model ranks among the first."""
+
+    rank: int = Field(description="Counted from 1")
+    item: str = Field(description="File name of the photo, or the sentence")
+    score: float = Field(description="The model's own score; higher is better")
+    unit_score: float = Field(description="The score mapped to 0..1")
+    other_ranks: dict[str, int] = Field(description="Its rank in the other rankings, by title")
+
+
+class RankedList(Record):
+    """The first results of a ranking."""
+
+    title: str = Field(description="The model or, where two sentences are compared, the sentence")
+    unit: str = Field(description="Unit of the scores")
+    items: list[RankedItem]
+    problem: str = Field(default="", description="Why there are no results")
+
+
+class CompareAnswer(Record):
+    """What several models rank first for a sentence or a photo."""
+
+    query: str
+    agreement: float | None = Field(
+        description="Share of the first results that two models have in common, on average"
+    )
+    models: list[RankedList]
+
+
+class PairModel(Record):
+    """What a model ranks first for two sentences."""
+
+    model: str
+    similarity: float | None = Field(description="Cosine of the two sentences")
+    agreement: float | None = Field(
+        description="Share of the first photos that both sentences have in common"
+    )
+    sentences: list[RankedList]
+
+
+class ComparePairAnswer(Record):
+    """How differently several models read two sentences."""
+
+    first: str
+    second: str
+    models: list[PairModel]
+
+
 class EmbedAnswer(Record):
     """Embeddings of sentences or photos, in the same order.
 

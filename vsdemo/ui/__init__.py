@@ -26,6 +26,7 @@ from vsdemo.ui.api import gradio_api, rest
 from vsdemo.ui.api.endpoints import Endpoints
 from vsdemo.ui.backend.page import LOST, PATIENCE, BackendPage
 from vsdemo.ui.backend.photos import photo_route
+from vsdemo.ui.compare.tab import CompareTab
 from vsdemo.ui.components import html
 from vsdemo.ui.describe.tab import DescribeTab
 from vsdemo.ui.hierarchy.tab import HierarchyTab
@@ -46,6 +47,7 @@ TABS: tuple[type[Tab], ...] = (
     DescribeTab,
     AlignTab,
     SentencesTab,
+    CompareTab,
     HierarchyTab,
     TrainTab,
 )

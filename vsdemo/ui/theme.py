@@ -34,6 +34,7 @@ STYLE_SHEETS = (
     "search/map.css",
     "alignment/align.css",
     "sentences/sentences.css",
+    "compare/compare.css",
     "hierarchy/cones.css",
     "hierarchy/map.css",
     "hierarchy/hierarchy.css",
@@ -49,6 +50,7 @@ SCRIPTS = (
     "search/results.js",
     "indexing/folders.js",
     "alignment/align.js",
+    "compare/compare.js",
     "hierarchy/cones.js",
 )
 

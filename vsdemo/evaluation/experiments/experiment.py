@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
@@ -12,6 +13,8 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from vsdemo.core.config import text_of
 from vsdemo.core.errors import UserError
+from vsdemo.data.datasets import base_name
+from vsdemo.data.galleries import TITLES
 
 FOLDER = Path(__file__).parent
 TUNING_SEED = 100  # of trainings that only choose settings; no reported run has it
@@ -114,6 +117,7 @@ class Experiment(_Frozen):
         paper: The paper whose claims it tests, one of `PAPERS`.
         title: Heading of its table.
         about: The recipe and what is to be known about it, in Markdown.
+        paper_data: Title of the paper's data set, where it is another one than `data`.
         data: Data sets; each row is trained on each of them with each seed.
         seeds: Seeds of the weights, the order of photos and dropout.
         settings: Settings of all rows: the recipe.
@@ -132,6 +136,7 @@ class Experiment(_Frozen):
     paper: Literal[PAPERS]  # type: ignore[valid-type]
     title: Text
     about: Text
+    paper_data: str = ""
     data: tuple[str, ...]
     seeds: tuple[int, ...]
     settings: Settings = ()
@@ -215,6 +220,48 @@ class Experiment(_Frozen):
         values |= {"seed": str(seed)}
         settings = tuple(f"{key}={value}" for key, value in values.items())
         return Training(row=row, preset=own.preset, data=data, settings=settings, name=name)
+
+
+class Reported(_Frozen):
+    """A paper's figures of a model.
+
+    Attributes:
+        data: Title of the data set.
+        figures: The figures, with the names of ours, by task.
+    """
+
+    data: str
+    figures: dict[str, Any]
+
+
+def reported(preset: str) -> Reported | None:
+    """Return the retrieval figures that a paper reports of a preset; None if there are none.
+
+    Other presets of the same family, such as order/reversed for order, are used where there is no
+    row of the preset itself.
+    """
+    family = preset.partition("/")[0]
+    rows = [
+        (row.preset != preset, row.preset != f"{family}/paper", bool(row.settings), number)
+        for number, (_, row) in enumerate(_reported_rows())
+        if row.preset.partition("/")[0] == family
+    ]
+    if not rows:
+        return None
+    experiment, row = _reported_rows()[min(rows)[-1]]
+    data = experiment.paper_data or TITLES[base_name(experiment.data[0])]
+    return Reported(data=data, figures=row.paper)
+
+
+@cache
+def _reported_rows() -> list[tuple[Experiment, Row]]:
+    """Return all rows for which a paper has figures of retrieval."""
+    return [
+        (experiment, row)
+        for experiment in load_all()
+        for row in experiment.rows.values()
+        if {"retrieval", "first_captions"} & row.paper.keys()
+    ]
 
 
 def _file_name(data: str) -> str:

@@ -13,9 +13,10 @@ from vsdemo.core.alignment import Alignment
 from vsdemo.core.images import open_photo
 from vsdemo.plots import overlay_svg
 from vsdemo.ui import callbacks
-from vsdemo.ui.alignment.state import AlignState, summary
+from vsdemo.ui.alignment.state import AlignState
 from vsdemo.ui.callbacks import NEWEST, Update, Updates
 from vsdemo.ui.components import html
+from vsdemo.ui.components.language import phrases_shown
 from vsdemo.ui.components.templates import render
 from vsdemo.ui.components.widgets import note_html
 from vsdemo.ui.library import Library
@@ -67,6 +68,6 @@ def alignment_html(model: str, image: Image.Image, alignment: Alignment) -> Mark
     return render(
         "alignment/comparison.html",
         model=model,
-        summary=summary(alignment),
+        summary=phrases_shown(alignment),
         picture=Markup(overlay_svg(image, alignment)),  # escaped by the plot
     )

@@ -16,6 +16,7 @@ from vsdemo.core.images import save_image
 from vsdemo.core.paths import write_text
 from vsdemo.plots import overlay_png, overlay_svg
 from vsdemo.plots.region_marks import decimals, phrase
+from vsdemo.ui.components.language import phrases_shown
 from vsdemo.ui.programs.call import OWN_PHOTO, ProgramCall
 from vsdemo.ui.tabs import Selection
 
@@ -75,7 +76,7 @@ class AlignState:
         """How many phrases the photo shows, not counting function words, and by which model."""
         if self.alignment is None:
             return ""
-        text = f"{summary(self.alignment)} Aligned by {self.aligned_by}"
+        text = f"{phrases_shown(self.alignment)} Aligned by {self.aligned_by}"
         if self.aligned_by != self.model:
             text = f"{text}, because {self.model} has one embedding for a whole photo"
         return f"{text}.{self._change}"
@@ -135,13 +136,6 @@ class AlignState:
             write_text(svg, overlay_svg(image, self.alignment))
             write_text(record_file, text)
         return str(png), str(svg), str(record_file)
-
-
-def summary(alignment: Alignment) -> str:
-    """Return how many phrases the photo shows, not counting function words."""
-    phrases = alignment.content_fragments
-    shown = sum(alignment.best_region(m) is not None for m in phrases)
-    return f"In the picture: {shown} of {len(phrases)} phrases."
 
 
 def default_caption(captions: Sequence[str]) -> str:

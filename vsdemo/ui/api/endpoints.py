@@ -12,7 +12,9 @@ from typing import Any, TypeVar
 from PIL import Image
 
 from vsdemo.core.errors import Cancelled, UserError
+from vsdemo.core.paths import short_name
 from vsdemo.search.engine import MAX_K, Engine, Reader
+from vsdemo.search.model_comparison import check_count
 from vsdemo.search.query import make_query
 from vsdemo.serving import answers, records
 from vsdemo.serving.api_records import DescribeAnswer, PhotoHit, SearchAnswer, SimilarPhotos
@@ -123,6 +125,13 @@ class Endpoints:
                 requests.SentencesRequest,
                 self.sentences,
                 records.SentencesAnswer,
+            ),
+            Endpoint(
+                "compare",
+                "Compare what several models rank first for a sentence, two of them, or a photo.",
+                requests.CompareRequest,
+                self.compare,
+                records.CompareAnswer | records.ComparePairAnswer,
             ),
             Endpoint(
                 "embed",
@@ -242,6 +251,26 @@ class Endpoints:
         """Compare two sentences by every model."""
         readers = await self._result(self.library.all_readers())
         return await self._compute(answers.sentences, readers, request.first, request.second)
+
+    async def compare(
+        self, request: requests.CompareRequest
+    ) -> records.CompareAnswer | records.ComparePairAnswer:
+        """Compare what several models rank first."""
+        _check_one(sentence=request.sentence, photo=request.photo)
+        chosen = [self._choose(model, request.gallery) for model in request.models]
+        check_count(chosen)
+        engines = {
+            short_name(self.library.models[model]): await self._engine(model, gallery)
+            for model, gallery in chosen
+        }
+        if request.photo is not None:
+            photo, name = await self._photo(request.photo)
+            for model, gallery in chosen:
+                await self._result(self.library.captions(model, gallery))
+            return await self._compute(answers.compare_photo, engines, photo, request.k, name=name)
+        texts = [text for text in (request.sentence, request.second) if text]
+        compare = answers.compare_pair if request.second else answers.compare
+        return await self._compute(compare, engines, *texts, request.k)
 
     async def embed(self, request: requests.EmbedRequest) -> records.EmbedAnswer:
         """Embed sentences or photos."""

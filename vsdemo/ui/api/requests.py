@@ -169,6 +169,26 @@ class SentencesRequest(Request):
     second: Sentence = Field(examples=["a car"])
 
 
+class CompareRequest(Request):
+    """Parameters of /compare: a sentence, two sentences, or a photo."""
+
+    models: Annotated[list[str], Field(description="Names of 2 to 4 models, as in /search")] = (
+        Field(examples=[["gru", "order"]])
+    )
+    sentence: Annotated[str, Field(description="A sentence, to rank photos for")] = Field(
+        default="", examples=["a red car"]
+    )
+    second: Annotated[
+        str, Field(description="Another one, to see which models notice the difference")
+    ] = ""
+    photo: Annotated[
+        str | dict[str, Any] | None,
+        Field(description="A photo instead, as in /describe, to rank sentences for"),
+    ] = None
+    gallery: GalleryName = ""
+    k: K = 6
+
+
 class EmbedRequest(Request):
     """Parameters of /embed: sentences or photos."""
 

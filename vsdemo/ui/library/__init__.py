@@ -398,6 +398,14 @@ class Library:
         names = [name for name in rank_models(dataset) if name in self.models]
         return [*dict.fromkeys([*names, *self.models])]
 
+    def contrasts(self, model: str, gallery: str) -> list[str]:
+        """Return models to compare a model with, one for each paper, spread over the years.
+
+        They are those that are ready, or read photos by the same network, and fit the gallery.
+        """
+        own = self.offer(model, gallery)
+        return offers.contrasts(own, self.groups(gallery))
+
     def _reader(
         self,
         key: tuple[str, ...],

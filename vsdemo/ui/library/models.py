@@ -8,6 +8,7 @@ from pathlib import Path
 from vsdemo.core.errors import UserError
 from vsdemo.data import datasets
 from vsdemo.models import checkpoint, checkpoint_names, pretrained
+from vsdemo.models import get as model_named
 from vsdemo.training.jobs import jobs
 from vsdemo.vision import features
 from vsdemo.vision.backbones import is_available
@@ -96,3 +97,10 @@ def _sort_key(folder: Path, dataset: str | None) -> SortKey:
         )
     except (ValueError, KeyError, TypeError):
         return False, False, -len(known) - 1, 0, 0.0
+
+
+def paper_of(folder: Path) -> str:
+    """Return authors and year of the paper of a checkpoint's model; empty without one."""
+    spec = checkpoint.read_spec(folder)
+    model = model_named((spec.members[0] if spec.members else spec).model)
+    return " ".join(str(part) for part in (model.paper, model.year) if part)

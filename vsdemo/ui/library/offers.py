@@ -29,6 +29,7 @@ from vsdemo.vision.backbones import TUNED, base_of
 from vsdemo.vision.crops import CROPS
 from vsdemo.vision.features import PROBE, FeatureCache
 
+QUICK = 1000  # photos that another image network reads in about a minute
 Networks = dict[tuple[str, str], "Network"]  # backbone and crops -> facts about its features
 
 
@@ -235,6 +236,35 @@ def default_offer(groups: Sequence[OfferGroup]) -> str | None:
         if offer.state is State.READY:
             return offer.key
     return min(promising, key=lambda offer: offer.effort).key if promising else None
+
+
+def contrasts(own: ModelOffer, groups: Sequence[OfferGroup]) -> list[str]:
+    """Return keys of models to compare a model with: first of the latest paper, then the earliest.
+
+    After these two, the best model of each other paper follows, and then all others. Left out are
+    models that do not fit the gallery and those whose preparation would take long.
+
+    Args:
+        own: The model.
+        groups: The models for a gallery, see `group_offers`.
+    """
+    offers = [offer for group in groups if group.fits for offer in group.offers]
+    quick = [offer for offer in offers if offer.key != own.key and _is_quick(offer, own)]
+    best: dict[str, ModelOffer] = {}
+    for offer in quick:
+        if offer.paper and offer.paper != own.paper:
+            best.setdefault(offer.paper, offer)
+    by_year = sorted(best.values(), key=lambda offer: offer.year or 0)
+    ends = [by_year[-1], by_year[0]] if len(by_year) > 1 else by_year
+    return [offer.key for offer in dict.fromkeys([*ends, *best.values(), *quick])]
+
+
+def _is_quick(offer: ModelOffer, own: ModelOffer) -> bool:
+    """Whether a model can be compared with another one without a long preparation."""
+    if offer.state is State.READY or offer.network == own.network:
+        return offer.can_be_chosen
+    is_small = offer.photos <= QUICK and offer.effort <= own.effort
+    return is_small and offer.state in (State.COSTS, State.UNMEASURED, State.PREPARING)
 
 
 def _group_of_kind(

@@ -18,7 +18,8 @@ class ProgramCall:
         texts: Sentences by parameter.
         photo: Number of a photo in the gallery, or OWN_PHOTO; None without a photo.
         is_mixed: Whether the photo is one of a list, in addition to the sentence.
-        model: Key of the model; empty if the endpoint takes none.
+        model: Key of the model; empty if the endpoint takes none, or several.
+        models: Keys of several models.
         gallery: Key of the gallery.
         takes_gallery: Whether the endpoint searches the gallery.
         k: Number of results; 0 if the endpoint takes none.
@@ -30,6 +31,7 @@ class ProgramCall:
     photo: int | None = None
     is_mixed: bool = False
     model: str = ""
+    models: tuple[str, ...] = ()
     gallery: str = ""
     takes_gallery: bool = False
     k: int = 0

@@ -10,6 +10,7 @@ from typing import Any
 
 from markupsafe import Markup
 
+from vsdemo.core.paths import short_name
 from vsdemo.serving.answers import shown_folder
 from vsdemo.ui import images
 from vsdemo.ui.components.templates import render
@@ -26,6 +27,7 @@ FUNCTIONS = {  # endpoint -> function of `vsdemo.serving.answers`, for a photo i
     "align": ("", "align"),
     "walk": ("walk", "walk"),
     "sentences": ("sentences", ""),
+    "compare": ("compare", "compare_photo"),
 }
 
 
@@ -78,6 +80,8 @@ def parameters(library: Library, call: ProgramCall) -> dict[str, Any]:
     values |= call.refinement
     if call.model:
         values["model"] = call.model
+    if call.models:
+        values["models"] = [*call.models]
     if call.takes_gallery:
         values["gallery"] = call.gallery
     if call.k:
@@ -87,12 +91,13 @@ def parameters(library: Library, call: ProgramCall) -> dict[str, Any]:
 
 def _command(library: Library, call: ProgramCall) -> str:
     words = ["python", "-m", "vsdemo", call.endpoint]
-    if call.model:
-        words.append(shown_folder(library.models[call.model]))
-    if call.photo is not None and not call.is_mixed:
+    words += [shown_folder(library.models[model]) for model in (call.model, *call.models) if model]
+    takes_options = bool(call.models)  # instead of arguments, after folders of any number
+    if call.photo is not None and not (call.is_mixed or takes_options):
         words.append(PHOTO_FILE)
-    words += call.texts.values()
-    if call.photo is not None and call.is_mixed:
+    for name, text in call.texts.items():
+        words += [f"--{name}", text] if takes_options else [text]
+    if call.photo is not None and (call.is_mixed or takes_options):
         words += ["--photo", PHOTO_FILE]
     words += _options(call.refinement)
     if call.takes_gallery:
@@ -130,8 +135,10 @@ def _python(library: Library, call: ProgramCall) -> str:
 
 
 def _statements(library: Library, call: ProgramCall, kind: str) -> Sequence[str]:
-    of_text, of_photo = FUNCTIONS[call.endpoint]
     texts = [repr(text) for text in call.texts.values()]
+    if call.models:
+        return _statements_for_several(library, call, texts)
+    of_text, of_photo = FUNCTIONS[call.endpoint]
     if not call.model:
         lines = [
             "from vsdemo.models.checkpoint import shipped",
@@ -139,10 +146,6 @@ def _statements(library: Library, call: ProgramCall, kind: str) -> Sequence[str]
             "readers = {str(folder): Reader(folder) for folder in shipped()}",
         ]
         return [*lines, f"answers.{of_text}({', '.join(['readers', *texts])})"]
-    arguments = [f'Path("{shown_folder(library.models[call.model])}")']
-    if call.takes_gallery:
-        gallery = library.galleries[call.gallery]
-        arguments += [repr(gallery.name), repr(gallery.split)]
     values = ["model"]
     if call.photo is not None and not call.is_mixed:
         values.append(f'open_photo("{PHOTO_FILE}")')
@@ -151,9 +154,36 @@ def _statements(library: Library, call: ProgramCall, kind: str) -> Sequence[str]
         values.append(f"k={call.k}")
     function = of_text if call.photo is None or call.is_mixed else of_photo
     return [
-        f"model = {kind}({', '.join(arguments)})",
+        f"model = {kind}({_engine_arguments(library, call, call.model)})",
         f"answers.{function}({', '.join(values)})",
     ]
+
+
+def _statements_for_several(
+    library: Library, call: ProgramCall, texts: Sequence[str]
+) -> Sequence[str]:
+    """Return the statements of a call with several models."""
+    of_text, of_photo = FUNCTIONS[call.endpoint]
+    engines = [
+        f'    "{short_name(library.models[model])}": '
+        f"Engine({_engine_arguments(library, call, model)}),"
+        for model in call.models
+    ]
+    query = texts if call.photo is None else [f'open_photo("{PHOTO_FILE}")']
+    function = of_photo if call.photo is not None else of_text
+    if len(texts) > 1:
+        function = f"{of_text}_pair"
+    values = ", ".join(["engines", *query, f"k={call.k}"])
+    return ["engines = {", *engines, "}", f"answers.{function}({values})"]
+
+
+def _engine_arguments(library: Library, call: ProgramCall, model: str) -> str:
+    """Return the arguments of an `Engine` or, without a gallery, of a `Reader`."""
+    arguments = [f'Path("{shown_folder(library.models[model])}")']
+    if call.takes_gallery:
+        gallery = library.galleries[call.gallery]
+        arguments += [repr(gallery.name), repr(gallery.split)]
+    return ", ".join(arguments)
 
 
 def _needs_query(call: ProgramCall) -> bool:

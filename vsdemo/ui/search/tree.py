@@ -11,8 +11,8 @@ from vsdemo.data.text import parser
 from vsdemo.ui import callbacks
 from vsdemo.ui.callbacks import LATEST, NEWEST, Updates
 from vsdemo.ui.components import html
+from vsdemo.ui.components.language import dependency_tree
 from vsdemo.ui.components.widgets import note_html
-from vsdemo.ui.search import view
 
 LABEL = "Dependency tree of the sentence"
 PARSING = "Parsing the sentence"
@@ -71,6 +71,6 @@ class TreePanel:
             raise
         yield {
             self.note: html.note(LEGEND),
-            self.tree: view.tree(state.text, tree),
+            self.tree: dependency_tree(state.text, tree),
             self.parsed: state.text,
         }

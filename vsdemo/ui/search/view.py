@@ -9,9 +9,7 @@ from textwrap import shorten
 from markupsafe import Markup
 
 from vsdemo.core.paths import printable
-from vsdemo.core.sentences import Tree
 from vsdemo.data.galleries import Gallery
-from vsdemo.plots import tree_svg
 from vsdemo.search.engine import Engine
 from vsdemo.search.query import parse_terms
 from vsdemo.search.suggestions import UnreadWord
@@ -20,7 +18,6 @@ from vsdemo.ui.components.templates import render
 from vsdemo.ui.search.results import RESULTS, ShownResult, can_pick
 from vsdemo.ui.search.state import SearchState
 
-TREE_HINT = "Hover over or focus a word to see its role."
 MAX_TEXT = 120  # characters of a sentence in a note
 
 
@@ -88,12 +85,6 @@ def own_file(gallery: Gallery, number: int) -> OwnFile | None:
         )
     path = printable(str(photo)) if can_pick(gallery) else ""
     return OwnFile([fact for fact in facts if fact], number, path)
-
-
-def tree(sentence: str, parsed: Tree) -> Markup:
-    """Return the dependency tree of a sentence."""
-    svg = Markup(tree_svg(parsed))  # escaped by the plot
-    return render("search/tree.html", sentence=sentence, tree=svg, hint=TREE_HINT)
 
 
 def unmatched_sentences(engine: Engine, state: SearchState) -> list[str]:

@@ -136,7 +136,9 @@ class SentencesTab:
     def run(self, first: str, second: str, state: PairState | None) -> Updates:
         """Compare what was typed."""
         if state is not None:
-            yield self._ask(replace(state, texts=(first, second)))
+            # Not the sentences of the address, to which Back leads.
+            selection = replace(state.selection, other=())
+            yield self._ask(replace(state, texts=(first, second), selection=selection))
 
     def corrector(self, number: int) -> Callable[..., Updates]:
         """Return a callback that replaces an unread word with the clicked one.

@@ -228,7 +228,7 @@ class TrainTab:
         name = _clicked_run(event, visitor)
         yield self._shown(replace(state, shown=(name,)), seen, visitor)
 
-    def compare(
+    def toggle_run(
         self, state: TrainState, seen: Seen, event: gr.EventData, *, page: gr.Request
     ) -> Updates:
         """Add a run to those shown, or remove it from them."""
@@ -292,7 +292,7 @@ class TrainTab:
             (self.status.stop, self.stop),
             (self.status.play, self.resume),
             (self.watched_results.select, self.choose_sentence),
-            (self.list.select, self.compare),
+            (self.list.select, self.toggle_run),
             (self.list.apply, self.show_run),
             (self.list.delete, self.delete),
         ):

@@ -1,0 +1,254 @@
+"""The tab Compare: its callbacks, its HTML and its page."""
+
+import re
+import shutil
+from dataclasses import replace
+from types import SimpleNamespace
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.support.pages import last, shown, tab_of
+from tests.support.pages import visit as visit_of
+from tests.support.small_runs import trainer
+from vsdemo.evaluation import cards
+from vsdemo.evaluation.metrics.proportion import wilson
+from vsdemo.ui import callbacks
+from vsdemo.ui.compare.state import ROWS, CompareState
+from vsdemo.ui.compare.tab import CompareTab
+from vsdemo.ui.compare.view import NEITHER
+from vsdemo.ui.compare.votes import Votes
+
+TEXT, OTHER = "a red circle", "a blue circle"
+PHONE = {"width": 390, "height": 844}
+
+
+@pytest.fixture(scope="module")
+def several(checkpoints, own_folders, tmp_path_factory):
+    """Return a folder with `gru`, `order`, `char_gru` and a damaged checkpoint."""
+    root = tmp_path_factory.mktemp("compared")
+    shutil.copytree(checkpoints / "toy" / "gru", root / "toy" / "gru")
+    for name in ("order", "char_gru"):
+        trainer(root / "toy" / name, "epochs=1", preset=name).run()
+        cards.finish(root / "toy" / name)
+    shutil.copytree(checkpoints / "toy" / "gru", root / "toy" / "broken")
+    (root / "toy" / "broken" / "model.safetensors").write_bytes(b"nothing")
+    return root
+
+
+@pytest.fixture
+def tab(several, monkeypatch):
+    monkeypatch.setenv("VSDEMO_CHECKPOINTS", str(several))
+    monkeypatch.setattr(callbacks.gr, "Warning", lambda *_, **__: None)
+    return tab_of(CompareTab)
+
+
+def opened(tab, text=TEXT, *, photo=None, is_blind=False, model="gru", **other):
+    """Return what is on the page after a visit."""
+    other = {"with": "order", **other}
+    visit = visit_of(model, "toy-test", text, photo, **other)
+    return shown(tab, visit, None, is_blind)
+
+
+def text(html):
+    return re.sub(r"\s+", " ", re.sub(r"<[^>]*>", " ", html))
+
+
+def clicked(number):
+    return SimpleNamespace(_data={"number": number})
+
+
+def items(html):
+    """Return the numbers of the results of each ranking."""
+    rankings = re.findall(r'<section class="ranking".*?</section>', html, re.S)
+    return [[int(n) for n in re.findall(r'<li data-item="(\d+)"', part)] for part in rankings]
+
+
+def test_each_model_has_its_results_and_lines_join_the_same_photos(tab):
+    update = opened(tab)
+    gru, order = items(update[tab.results])
+    assert len(gru) == len(order) == ROWS
+    engines = [tab.library.engine(name, "toy-test").result() for name in ("gru", "order")]
+    assert [gru, order] == [[hit.number for hit in e.search(TEXT, ROWS)] for e in engines]
+    lines = [int(n) for n in re.findall(r'<path [^>]*data-item="(\d+)"', update[tab.results])]
+    assert lines == [number for number in gru if number in order]
+    assert f"{len(lines)} of their first {ROWS} photos in common" in text(update[tab.results])
+    state = update[tab.state]
+    assert state.address["with"] == "order"
+    again = shown(tab, visit_of("gru", "toy-test", TEXT, **{"with": "order"}), state, False)
+    assert tab.results not in again
+
+
+def test_the_photo_shown_large_has_a_place_in_each_ranking(tab):
+    update = opened(tab)
+    first = items(update[tab.results])[0][0]
+    assert text(update[tab.detail]).count(" of 8") == 2
+    assert "1 of 8" in text(update[tab.detail])
+    chosen = last(tab, tab.choose, update[tab.state], clicked((first + 1) % 8))
+    assert f"photo/{tab.library.galleries['toy-test'].token}/{(first + 1) % 8}/large" in str(
+        chosen[tab.detail]
+    )
+    assert chosen[tab.results].count('aria-current="true"') >= 1
+    assert items(chosen[tab.results]) == items(update[tab.results])
+    assert chosen[tab.state].address["photo"] == str((first + 1) % 8)
+
+
+def test_two_sentences_are_compared_by_each_model(tab):
+    update = opened(tab, second=OTHER)
+    assert len(items(update[tab.results])) == 4
+    assert text(update[tab.results]).count("similarity") == 2
+    assert update[tab.detail] == ""
+    same = opened(tab, second=TEXT)
+    assert text(same[tab.results]).count("The same photos in the same order") == 2
+    unknown = opened(tab, second="xyzzy")
+    assert "knows no word" in text(unknown[tab.results])
+
+
+def test_sentences_of_a_photo_are_compared(tab):
+    update = opened(tab, "", photo=2)
+    assert all(len(column) == ROWS for column in items(update[tab.results]))
+    assert "sentences in common" in text(update[tab.results])
+    state = update[tab.state]
+    assert (state.text, state.photo) == ("", 2)
+    assert state.address["photo"] == "2"
+    from_detail = last(tab, tab.compare_sentences, replace(opened(tab)[tab.state], chosen=2))
+    assert items(from_detail[tab.results]) == items(update[tab.results])
+    number = items(update[tab.results])[0][0]
+    way = last(tab, tab.search_sentence, state, clicked(number))
+    assert way[tab.context.selection].text
+
+
+def test_models_are_chosen_and_the_first_is_that_of_the_page(tab):
+    state = opened(tab)[tab.state]
+    update = last(tab, tab.run, TEXT, "", ["char_gru", "order"], False, state)
+    assert update[tab.state].models == ("gru", "char_gru", "order")
+    other = shown(tab, visit_of("order", "toy-test", TEXT), update[tab.state], False)
+    assert other[tab.state].models[0] == "order"
+    assert len(set(other[tab.state].models)) == len(other[tab.state].models) > 1
+    for others in ([], ["gru"], None):
+        problem = last(tab, tab.run, TEXT, "", others, False, state)
+        assert "Choose at least one other model" in text(problem[tab.note])
+        assert tab.results not in problem
+
+
+def test_a_damaged_model_is_named_and_nothing_else_changes(tab):
+    state = opened(tab)[tab.state]
+    update = last(tab, tab.run, TEXT, "", ["broken"], False, state)
+    assert "damaged" in text(update[tab.note])
+    assert tab.results not in update
+
+
+@pytest.mark.parametrize("bad", ["", "  ", "a\x00b", "a" * 10_000])
+def test_bad_sentences_change_nothing(tab, bad):
+    state = opened(tab)[tab.state]
+    update = last(tab, tab.run, bad, "", ["order"], False, state)
+    assert "sentence" in text(update[tab.note])
+    assert tab.results not in update
+
+
+def test_hidden_models_have_letters_until_the_vote(tab):
+    update = opened(tab, is_blind=True)
+    state, html = update[tab.state], update[tab.results]
+    assert sorted(state.order) == ["gru", "order"]
+    assert not re.search(r"\b(gru|order|cosine|Vendrov|Kiros)\b", text(html))
+    assert "score-bar" not in html
+    assert state.call is None
+    by_letter = dict(zip(state.order, items(html), strict=True))
+    engine = tab.library.engine("order", "toy-test").result()
+    assert by_letter["order"] == [hit.number for hit in engine.search(TEXT, ROWS)]
+    voted = last(tab, tab.vote, {}, state, clicked(1))
+    winner = state.order[1]
+    assert voted[tab.kept] == {winner: [1, 1], state.order[0]: [0, 1]}
+    assert f"Your vote: {winner}" in text(voted[tab.note])
+    assert voted[tab.state].order == ()
+    assert "1 of 1" in text(voted[tab.votes])
+    assert last(tab, tab.vote, {}, voted[tab.state], clicked(0)).get(tab.kept) is None  # once
+
+
+def test_nobody_wins_a_vote_for_none():
+    votes = Votes.read({}).add(["a", "b"], "a").add(["a", "b"], None).add(["a", "c"], "c")
+    assert votes.record() == {"a": [1, 3], "b": [0, 2], "c": [1, 1]}
+    assert Votes.read(votes.record()) == votes
+    low, high = wilson(1, 3)
+    assert f"{low:.0%} and {high:.0%}" in votes.figure()
+    assert Votes({}, {}).figure() == ""
+
+
+@pytest.mark.parametrize("kept", [None, [], "x", {"a": 1}, {"a": [2, 1]}, {"a": ["x", 1]}])
+def test_damaged_votes_are_left_out(kept):
+    assert Votes.read(kept).record() == {}
+
+
+def test_an_unknown_column_cannot_be_voted_for(tab):
+    state = opened(tab, is_blind=True)[tab.state]
+    update = last(tab, tab.vote, {}, state, clicked(NEITHER + 1))
+    assert tab.kept not in update
+    none = last(tab, tab.vote, {}, state, clicked(NEITHER))
+    assert {row[0] for row in none[tab.kept].values()} == {0}
+
+
+def test_the_table_leads_to_an_example(tab):
+    state = opened(tab)[tab.state]
+    table = last(tab, tab.show_table, state)[tab.table]
+    assert "37.9" in table  # the paper's R@1 of `order`
+    names = re.findall(r'<th scope="row"[^>]*>([^<]*)<', table)
+    row = names.index("char_gru")
+    update = last(tab, tab.show_example, state, clicked(2 * row + 1))  # it loses
+    if tab.results in update:
+        assert update[tab.state].models == ("gru", "char_gru")
+        first = items(update[tab.results])[0][0]
+        gallery = tab.library.galleries["toy-test"]
+        captions = tab.library.photos("toy-test").result().own_captions(first)
+        assert update[tab.query] in captions
+        assert gallery.key == "toy-test"
+    else:
+        assert "None of" in text(update[tab.note])
+
+
+def test_texts_are_escaped(tab):
+    html = opened(tab, "a red <b>circle</b>")[tab.results]
+    assert "<b>circle" not in html
+
+
+def test_models_are_hidden_in_a_random_order():
+    state = CompareState(TEXT, "a", "g", ("b", "c", "d"))
+    orders = {state.hide_models().order for _ in range(200)}
+    assert len(orders) > 12
+    assert all(sorted(order) == ["a", "b", "c", "d"] for order in orders)
+
+
+@pytest.mark.parametrize("viewport", [None, PHONE], ids=["desktop", "phone"])
+def test_a_visitor_compares_models_and_votes(visit, viewport):
+    path = "?tab=compare&q=a+red+circle&with=order"
+    page = visit(path=path, viewport=viewport, is_new=True) if viewport else visit(path=path)
+    rankings = page.locator("#compare-results .ranking")
+    expect(rankings).to_have_count(2)
+    expect(rankings.first.locator("li")).to_have_count(ROWS)
+    page.get_by_label("Second sentence").fill(OTHER)
+    page.get_by_role("button", name="Compare", exact=True).click()
+    expect(rankings).to_have_count(4)
+    assert "second=a+blue+circle" in page.url
+    page.go_back()
+    expect(rankings).to_have_count(2)
+    page.get_by_label("Hide the names, and vote").check()
+    expect(page.get_by_role("heading", name="A", exact=True)).to_be_visible()
+    page.get_by_role("button", name="A fits best").click()
+    expect(page.get_by_text("Your vote:")).to_be_visible()
+    expect(page.locator("#compare-votes li")).to_have_count(2)
+    later = page.context.new_page()
+    later.goto(page.url)
+    votes = later.locator("#compare-votes li")
+    expect(votes).to_have_count(2)
+    later.get_by_role("button", name="Forget the votes").click()
+    expect(votes).to_have_count(0)
+    later.close()
+
+
+def test_the_same_photo_is_marked_in_every_column(visit):
+    page = visit(path="?tab=compare&q=a+red+circle&with=order")
+    shared = page.locator("#compare-results .links path").first
+    expect(page.locator("#compare-results .ranking")).to_have_count(2)
+    number = shared.get_attribute("data-item")
+    page.locator(f'#compare-results li[data-item="{number}"] button').first.focus()
+    expect(page.locator("#compare-results li.same")).to_have_count(2)
+    expect(page.locator("#compare-results path.same")).to_have_count(1)

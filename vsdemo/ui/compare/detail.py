@@ -1,0 +1,81 @@
+"""The large photo of the tab Compare: its place in each ranking, and its alignments."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import suppress
+
+from markupsafe import Markup
+
+from vsdemo.core.errors import UserError
+from vsdemo.core.images import open_photo
+from vsdemo.data.text import parser
+from vsdemo.data.text.sentences import DEP_TREE
+from vsdemo.plots import overlay_svg
+from vsdemo.search.engine import Engine
+from vsdemo.search.model_comparison import RankedColumn, RankingComparison
+from vsdemo.ui.compare import view
+from vsdemo.ui.compare.state import CompareState
+from vsdemo.ui.components import html
+from vsdemo.ui.components.html import Bar
+from vsdemo.ui.components.language import dependency_tree, phrases_shown
+
+
+def photo_detail(
+    state: CompareState, engines: Mapping[str, Engine], address: html.PhotoAddress
+) -> Markup:
+    """Return a photo large, with what each model makes of it.
+
+    Args:
+        state: The query and what the models answer; a photo is shown large.
+        engines: The models by key.
+        address: Addresses of photos.
+    """
+    number, comparison = state.large, state.result
+    assert number is not None
+    ranks = {}
+    if isinstance(comparison, RankingComparison):
+        ranks = {column.title: column for column in comparison.columns}
+    readers = [model for model, engine in engines.items() if DEP_TREE & engine.model.text.needs]
+    gallery = next(iter(engines.values())).gallery
+    return view.detail(
+        photo=address(number, "large"),
+        alt=html.photo_text(gallery)(number),
+        places=[
+            _place(model, engine, number, state.text, ranks.get(model))
+            for model, engine in engines.items()
+        ],
+        tree=_tree(state.text) if readers else Markup(),
+        readers=readers,
+    )
+
+
+def _place(
+    model: str, engine: Engine, number: int, text: str, column: RankedColumn | None
+) -> view.Place:
+    hits = column.hits if column else ()
+    hit = next((hit for hit in hits if hit.number == number), None)
+    picture, seen = Markup(), ""
+    if engine.can_align:
+        try:
+            alignment = engine.align_photo(number, text)
+        except UserError as error:
+            seen = str(error)
+        else:
+            photo = open_photo(engine.gallery.photos[number])
+            picture, seen = Markup(overlay_svg(photo, alignment)), phrases_shown(alignment)
+    return view.Place(
+        model=model,
+        rank=column.rank(number) if column else None,
+        total=column.total if column else 0,
+        bar=Bar.of_hit(hit, column.ranking) if hit and column and column.ranking else None,
+        picture=picture,
+        summary=seen,
+    )
+
+
+def _tree(text: str) -> Markup:
+    """Return the dependency tree of a sentence; empty if it cannot be parsed."""
+    with suppress(UserError):
+        return dependency_tree(text, parser.load("shipped").parse([text])[0])
+    return Markup()

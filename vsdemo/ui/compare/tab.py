@@ -1,0 +1,458 @@
+"""The tab Compare: one query, and what two to four models answer, side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Sequence
+from dataclasses import replace
+from typing import Any, ClassVar
+
+import gradio as gr
+
+from vsdemo.core.errors import UserError
+from vsdemo.core.images import open_photo
+from vsdemo.core.sentences import Sentence
+from vsdemo.search.engine import Engine
+from vsdemo.search.model_comparison import (
+    ASKED,
+    MOST,
+    compare_descriptions,
+    compare_pair,
+    compare_searches,
+    telling_caption,
+)
+from vsdemo.ui import callbacks, images
+from vsdemo.ui.callbacks import NEWEST, QUIET, Update, Updates
+from vsdemo.ui.compare import figures, view
+from vsdemo.ui.compare.detail import photo_detail
+from vsdemo.ui.compare.state import ROWS, SECOND, WITH, CompareState
+from vsdemo.ui.compare.votes import Votes
+from vsdemo.ui.components import html
+from vsdemo.ui.components.widgets import clickable_html, note_html, one_line, upload_chip
+from vsdemo.ui.library.models import paper_of
+from vsdemo.ui.library.pending import Pending
+from vsdemo.ui.tabs import Context, Selection, Visit, is_shown
+from vsdemo.ui.uploads import GONE, is_uploaded
+
+ABOUT = "Ask two to four models the same question, and see what each of them finds."
+FIRST_OTHERS = 2  # models beside that of the page, until a visitor chooses others
+PAIRS = (
+    ("A dog chases a man.", "A man chases a dog."),
+    ("A red car.", "A blue car."),
+)
+ALL = "All models, with the papers' figures"
+NO_EXAMPLE = "None of {asked} captions is answered correctly by {winner} alone."
+TELLING = "Right at first for {winner}; for {loser}, the first right photo is number {rank:,}."
+CHOOSE = "Choose at least one other model."
+VOTE_FIRST = "After your vote, a photo that you click is shown here with what each model sees."
+FORGOTTEN = "The votes are forgotten."
+
+
+class CompareTab:
+    """The widgets of the tab, and their callbacks."""
+
+    key: ClassVar = "compare"
+    title: ClassVar = "Compare"
+
+    def __init__(self, context: Context) -> None:
+        self.context, self.library = context, context.library
+        gr.HTML(html.about(ABOUT))
+        with gr.Row(elem_classes="query-row two"):
+            self.query = one_line(
+                "Sentence", "What should the photos show?", elem_id="compare-query"
+            )
+            self.second = one_line(
+                "Second sentence",
+                "Another sentence: which models notice the difference?",
+                elem_id="compare-second",
+            )
+            self.go = gr.Button("Compare", variant="primary", scale=0, elem_id="compare-go")
+        with gr.Row(elem_classes="compare-settings"):
+            self.others = gr.Dropdown(
+                self._choices(),
+                multiselect=True,
+                max_choices=MOST - 1,
+                label="Models to compare with",
+                elem_id="compare-models",
+            )
+            self.blind = gr.Checkbox(label="Hide the names, and vote", elem_id="compare-blind")
+            self.photo = upload_chip(elem_id="compare-upload")
+        self.examples = clickable_html("compare-examples", html.examples(()), padding=False)
+        self.note = note_html(html.note(""))
+        with gr.Row(elem_classes="results", elem_id="compared-models"):
+            with gr.Column(scale=8, min_width=320):
+                self.results = clickable_html("compare-results", html.skeleton(ROWS))
+                self.votes = clickable_html("compare-votes")
+            with gr.Column(scale=5, min_width=320, elem_classes="side-column") as self.side:
+                self.detail = clickable_html("compare-detail", padding=False)
+        with gr.Accordion(ALL, open=False, elem_id="all-figures") as self.all:
+            self.table = clickable_html("figures-table")
+        self.state = gr.State(None)
+        self.kept = gr.BrowserState({}, storage_key="vsdemo-votes", secret="votes")
+        self._connect()
+
+    def _choices(self) -> list[str]:
+        return list(self.library.models)
+
+    @property
+    def inputs(self) -> list[Any]:
+        """The widgets whose values `show` takes after the visit."""
+        return [self.state, self.blind]
+
+    @property
+    def outputs(self) -> list[Any]:
+        """Every widget that a callback may change."""
+        query = [self.query, self.second, self.others, self.examples]
+        return [
+            *query,
+            self.note,
+            self.results,
+            self.side,
+            self.detail,
+            self.state,
+            *self.context.place,
+        ]
+
+    def _connect(self) -> None:
+        guard, outputs, state = self.context.guard(self), self.outputs, [self.state]
+        query = [self.query, self.second, self.others, self.blind, self.state]
+        for event in (
+            self.go.click,
+            self.query.submit,
+            self.second.submit,
+            self.others.input,
+            self.blind.input,
+        ):
+            event(guard(self.run), query, outputs, **NEWEST)
+        self.examples.click(guard(self.run_example), [self.blind, *state], outputs, **NEWEST)
+        self.photo.upload(
+            guard(self.run_photo), [self.photo, self.others, self.blind, *state], outputs, **NEWEST
+        )
+        choose = self.context.guard(self, channel="compare photo")(self.choose)
+        self.results.select(choose, state, outputs, **NEWEST)
+        self.detail.submit(guard(self.compare_sentences), state, outputs, **NEWEST)
+        vote = self.context.guard(self, channel="vote")
+        voting = [*outputs, self.votes, self.kept]
+        self.results.apply(guard(self.vote), [self.kept, *state], voting, **NEWEST)
+        self.votes.clear(vote(self.forget), None, [self.note, self.votes, self.kept], **NEWEST)
+        for event in (self.kept.change, self.state.change):  # a browser may tell them late
+            event(vote(self.show_votes), [self.kept], [self.note, self.votes], **NEWEST)
+        show_table = self.context.guard(self, channel="figures")(self.show_table)
+        self.all.expand(show_table, state, [self.note, self.table], **NEWEST)
+        renew_table = self.context.guard(self, channel="figures")(self.renew_table)
+        table = [*state, self.table]
+        self.state.change(renew_table, table, [self.note, self.table], **NEWEST)
+        self.table.select(guard(self.show_example), state, outputs, **NEWEST)
+        self.note.stop(guard(callbacks.stop(self.note)), None, self.note, **NEWEST)
+        search = self.context.guard(self, channel="")(self.search_sentence)
+        self.results.click(search, state, [self.note, *self.context.way], **QUIET)
+
+    def begin_loading(self, visit: Visit) -> Sequence[Pending[Any]]:
+        """Begin to load the photos and the models that an address names."""
+        others = self._others_of(visit, None)
+        return [
+            self.library.photos(visit.gallery),
+            *(self.library.engine(model, visit.gallery) for model in (visit.model, *others)),
+        ]
+
+    def show(self, visit: Visit, state: CompareState | None, is_blind: bool) -> Updates:  # noqa: FBT001 (a checkbox)
+        """Compare what is selected, else the same as before or the first example."""
+        if state is not None and is_shown(visit, state):
+            yield self.context.record(state)
+            return
+        selection, gallery = visit.selection, visit.gallery
+        shown = CompareState(
+            text=selection.text,
+            model=visit.model,
+            gallery=gallery,
+            others=self._others_of(visit, state),
+            second=selection.value(SECOND) or "",
+            selection=selection,
+        )
+        photo = selection.photo_in(gallery)
+        is_other = state is None or selection != state.selection
+        if is_other and selection.text:
+            shown = replace(shown, chosen=photo)
+        elif is_other and (photo is not None or selection.upload):
+            shown = replace(shown, photo=photo, upload=selection.upload)
+        elif state is not None and state.gallery == gallery:
+            kept = {name: getattr(state, name) for name in ("text", "second", "photo", "upload")}
+            shown = replace(shown, **kept, chosen=state.chosen)
+        yield {self.others: gr.update(choices=self._choices(), value=list(shown.others))}
+        if not shown.text and not shown.has_photo:
+            shown = yield from self._with_example(shown)
+        yield {self.query: shown.text, self.second: shown.second}
+        yield from self._compare(shown.hide_models() if is_blind else shown)
+
+    def _with_example(self, state: CompareState) -> Generator[Update, None, CompareState]:
+        """Return the state with the first sentence to try."""
+        yield from callbacks.load_engine(self.library, self.note, state.model, state.gallery)
+        examples = self.library.wait_for_examples(state.model, state.gallery)
+        return replace(state, text=next(iter(examples), PAIRS[0][0]))
+
+    def _others_of(self, visit: Visit, state: CompareState | None) -> tuple[str, ...]:
+        """Return the models to compare with: those of the address, else those of before."""
+        named = visit.selection.value(WITH)
+        is_new = state is None or visit.selection != state.selection
+        if named is not None and is_new:
+            models = dict.fromkeys(map(self.library.find_model, named.split(",")))
+            known = [model for model in models if model and model != visit.model]
+            if known:
+                return tuple(known[: MOST - 1])
+        if state is not None and state.gallery == visit.gallery and state.others:
+            kept = [model for model in (*state.others, state.model) if model != visit.model]
+            return tuple(kept[: max(len(state.others), 1)])
+        return tuple(self.library.contrasts(visit.model, visit.gallery)[:FIRST_OTHERS])
+
+    def run(
+        self,
+        text: str,
+        second: str,
+        others: Sequence[str] | None,
+        is_blind: bool,  # noqa: FBT001 (a checkbox)
+        state: CompareState | None,
+    ) -> Updates:
+        """Compare what was typed by the chosen models."""
+        if state is None:
+            return
+        text, second = text.strip(), second.strip()
+        keeps_photo = state.has_photo and not text
+        if not keeps_photo:
+            text = Sentence.from_user(text).text
+        state = replace(
+            state,
+            text=text,
+            second="" if keeps_photo else second,
+            others=self._chosen(others, state),
+            photo=state.photo if keeps_photo else None,
+            upload=state.upload if keeps_photo else None,
+            order=(),
+            chosen=None,
+            selection=_selection(state) if keeps_photo else Selection(text),
+        )
+        yield from self._compare(state.hide_models() if is_blind else state)
+
+    def run_example(
+        self,
+        is_blind: bool,  # noqa: FBT001 (a checkbox)
+        state: CompareState | None,
+        event: gr.EventData,
+    ) -> Updates:
+        """Compare the sentences of the clicked example."""
+        if state is not None:
+            text, _, second = callbacks.clicked_name(event).partition(" / ")
+            yield {self.query: text, self.second: second}
+            yield from self.run(text, second, state.others, is_blind, state)
+
+    def run_photo(
+        self,
+        path: str,
+        others: Sequence[str] | None,
+        is_blind: bool,  # noqa: FBT001 (a checkbox)
+        state: CompareState | None,
+    ) -> Updates:
+        """Compare the sentences that models find for a visitor's photo."""
+        if not is_uploaded(path):
+            raise UserError(GONE)
+        if state is not None:
+            open_photo(path)  # an unreadable photo changes nothing
+            selection = Selection(upload=path)
+            state = replace(
+                state,
+                text="",
+                second="",
+                others=self._chosen(others, state),
+                photo=None,
+                upload=path,
+                order=(),
+                selection=selection,
+            )
+            yield {self.query: "", self.second: ""}
+            yield from self._compare(state.hide_models() if is_blind else state)
+
+    def compare_sentences(self, state: CompareState | None) -> Updates:
+        """Compare the sentences that models find for the large photo."""
+        if state is not None and state.large is not None:
+            shown = replace(
+                state, text="", second="", photo=state.large, upload=None, chosen=None, order=()
+            )
+            yield {self.query: "", self.second: ""}
+            yield from self._compare(replace(shown, selection=_selection(shown)))
+
+    def _chosen(self, others: Sequence[str] | None, state: CompareState) -> tuple[str, ...]:
+        """Return the models that were chosen beside that of the page."""
+        known = [model for model in others or () if model in self.library.models]
+        if not (chosen := tuple(model for model in known if model != state.model)):
+            raise UserError(CHOOSE)
+        return chosen
+
+    def _compare(self, state: CompareState) -> Updates:
+        """Ask every model, and fill the page."""
+        engines = yield from self._engines(state)
+        if state.has_photo:
+            for model in state.models:
+                yield from callbacks.load_captions(self.library, self.note, model, state.gallery)
+            photo = open_photo(state.upload) if state.upload else state.photo
+            assert photo is not None
+            result: Any = compare_descriptions(engines, photo, ROWS)
+            state = replace(state, chosen=None)
+        elif state.second:
+            result = compare_pair(engines, state.text, state.second, ROWS)
+        else:
+            result = compare_searches(engines, state.text, ROWS)
+        state = replace(state, result=result)
+        yield {
+            **self._results(state),
+            **self._detail(state, engines),
+            self.examples: html.examples(self._examples(state)),
+            self.note: "",
+        }
+
+    def _engines(self, state: CompareState) -> Generator[Update, None, dict[str, Engine]]:
+        """Load the models, all at the same time."""
+        for model in state.models:
+            self.library.engine(model, state.gallery)
+        engines = {}
+        for model in state.models:
+            engines[model] = yield from callbacks.load_engine(
+                self.library, self.note, model, state.gallery
+            )
+        return engines
+
+    def _examples(self, state: CompareState) -> list[str]:
+        examples = self.library.known_examples(state.model, state.gallery)
+        return [*examples[:3], *(" / ".join(pair) for pair in PAIRS)]
+
+    def _results(self, state: CompareState) -> Update:
+        gallery = self.library.galleries[state.gallery]
+        captions = self.library.photos(state.gallery).result()
+        return {
+            self.results: view.results(
+                state,
+                self._paper,
+                images.addresses(gallery.token),
+                html.photo_text(captions),
+            ),
+            self.state: state,
+            **self.context.record(state),
+        }
+
+    def _paper(self, model: str) -> str:
+        """Return authors and year of a model's paper; empty without one."""
+        return paper_of(self.library.models[model])
+
+    def _detail(self, state: CompareState, engines: dict[str, Engine]) -> Update:
+        """Return a photo large: the query, or a result with what the models make of it.
+
+        Results of hidden models would reveal them. Two sentences need the whole width.
+        """
+        if state.second:
+            return {self.side: gr.update(visible=False), self.detail: ""}
+        address = images.addresses(self.library.galleries[state.gallery].token)
+        if state.upload:
+            folder = self.detail.GRADIO_CACHE
+            source = images.upload_address(state.upload, images.SIDES["large"], folder)
+            detail = view.query_photo(source, html.upload_text())
+        elif state.photo is not None:
+            captions = self.library.photos(state.gallery).result()
+            text = html.photo_text(captions)(state.photo)
+            detail = view.query_photo(address(state.photo, "large"), text)
+        elif state.is_blind:
+            detail = html.note(VOTE_FIRST)
+        elif state.large is None:
+            detail = html.note("")
+        else:
+            detail = photo_detail(state, engines, address)
+        return {self.side: gr.update(visible=True), self.detail: detail}
+
+    def choose(self, state: CompareState | None, event: gr.EventData) -> Updates:
+        """Show the clicked photo large."""
+        if state is not None:
+            count = len(self.library.galleries[state.gallery].photos)
+            number = callbacks.clicked_number(event, count)
+            selection = Selection(state.text, number, state.gallery)
+            state = replace(state, chosen=number, selection=selection)
+            engines = yield from self._engines(state)
+            yield {**self._results(state), **self._detail(state, engines), self.note: ""}
+
+    def show_table(self, state: CompareState | None) -> Updates:
+        """Show the table of all models."""
+        if state is not None:
+            rows = figures.rows(self.library, state.gallery)
+            yield {self.table: figures.table(rows, state.model)}
+
+    def renew_table(self, state: CompareState | None, table: str) -> Updates:
+        """Show the table for another model or gallery, if it is on the page."""
+        if table:
+            yield from self.show_table(state)
+
+    def show_example(self, state: CompareState | None, event: gr.EventData) -> Updates:
+        """Compare a caption that the clicked model wins, or loses, against that of the page."""
+        if state is None:
+            return
+        rows = figures.rows(self.library, state.gallery)
+        number = callbacks.clicked_number(event, 2 * len(rows))
+        model, loses = rows[number // 2].model, number % 2
+        state = replace(state, others=(model,), order=())
+        engines = yield from self._engines(state)
+        yield {self.note: html.progress("Looking for an example")}
+        winner, loser = (state.model, model) if loses else (model, state.model)
+        example = telling_caption(engines[winner], engines[loser])
+        if example is None:
+            raise UserError(NO_EXAMPLE.format(winner=winner, asked=ASKED))
+        text = html.tidy(example.text)
+        yield {self.query: text, self.second: "", self.others: [model]}
+        shown = replace(
+            state,
+            text=text,
+            second="",
+            photo=None,
+            upload=None,
+            chosen=example.photo,
+            selection=Selection(text),
+        )
+        yield from self._compare(shown)
+        yield {self.note: html.note(TELLING.format(winner=winner, loser=loser, rank=example.rank))}
+
+    def search_sentence(self, state: CompareState | None, event: gr.EventData) -> Updates:
+        """Search for the photos that the clicked sentence describes."""
+        if state is not None:
+            captions = self.library.captions(state.model, state.gallery)
+            items = (yield from callbacks.wait_for(self.note, captions)).items
+            text = html.tidy(items[callbacks.clicked_number(event, len(items))])
+            yield self.context.go("search", Selection(text))
+
+    def vote(self, kept: Any, state: CompareState | None, event: gr.EventData) -> Updates:
+        """Count a vote, and reveal the models."""
+        if state is None or not state.is_blind:
+            return
+        number = callbacks.clicked_number(event, view.NEITHER + 1)
+        choice = state.order[number] if number < len(state.order) else None
+        votes = Votes.read(kept).add(state.order, choice)
+        engines = yield from self._engines(state)
+        shown = replace(state, order=())
+        yield {
+            **self._results(shown),
+            **self._detail(shown, engines),
+            self.kept: votes.record(),
+            self.votes: votes.figure(),
+            self.note: html.note(_revealed(state.order, choice)),
+        }
+
+    def show_votes(self, kept: Any) -> Updates:
+        """Show the votes that the browser has kept."""
+        yield {self.votes: Votes.read(kept).figure()}
+
+    def forget(self) -> Updates:
+        """Forget all votes."""
+        yield {self.kept: {}, self.votes: "", self.note: html.note(FORGOTTEN)}
+
+
+def _selection(state: CompareState) -> Selection:
+    """Return the selection of a photo that is the query."""
+    return Selection("", state.photo, state.gallery, state.upload)
+
+
+def _revealed(order: Sequence[str], choice: str | None) -> str:
+    """Return which models the columns were, and which one was voted for."""
+    names = ", ".join(f"{letter} was {model}" for letter, model in zip("ABCD", order, strict=False))
+    return f"{names}. Your vote: {choice or 'none is better'}."
