@@ -29,6 +29,7 @@ from vsdemo.ui.backend.photos import photo_route
 from vsdemo.ui.compare.tab import CompareTab
 from vsdemo.ui.components import html
 from vsdemo.ui.describe.tab import DescribeTab
+from vsdemo.ui.guide import routes as guide
 from vsdemo.ui.hierarchy.tab import HierarchyTab
 from vsdemo.ui.layout import TITLE, Page, page_title
 from vsdemo.ui.library import Library
@@ -149,6 +150,7 @@ def launch(
             images.route(library.gallery_of),
             *results.routes(),
             export.route(),
+            *guide.routes(),
             rest.mount(endpoints),
         ],
         folder=folder,

@@ -16,7 +16,7 @@ from vsdemo.serving.access import is_public
 from vsdemo.ui import callbacks
 from vsdemo.ui.callbacks import LATEST, NEWEST, QUIET, REQUESTS, Update, Updates
 from vsdemo.ui.components.templates import render
-from vsdemo.ui.components.widgets import address_html, programs_html
+from vsdemo.ui.components.widgets import address_html, guide_html, programs_html
 from vsdemo.ui.downloads import DownloadPanel, Downloads
 from vsdemo.ui.indexing.indexes import Indexing
 from vsdemo.ui.indexing.panel import Indexed, IndexPanel
@@ -31,7 +31,14 @@ SUBTITLE = "Sentences and photos in one space"
 UPLOAD = "(_, k) => [history.state?.upload ?? '', k]"
 RESTORES = "(_, ...values) => [vsdemo.restoresBeforeTab({}), ...values]"
 PAGE_SECONDS = 15  # in which the scripts of a page must have loaded, even over a slow connection
-SHARED = ("tab", "model", "gallery", "q", "photo")  # parts of an address that concern every tab
+SHARED = (
+    "tab",
+    "model",
+    "gallery",
+    "q",
+    "photo",
+    "learn",
+)  # parts of an address that concern every tab
 
 
 def page_title() -> gr.HTML:
@@ -64,6 +71,7 @@ class Page:
             with gr.Accordion("More", open=False, elem_classes="more-settings") as self._more:
                 k = gr.Slider(4, 60, FIRST_K, step=1, label="Photos at a time")
                 self._downloads = DownloadPanel(Downloads(library), gallery)
+            guide_html()
         self._upload = gr.Textbox(visible=False)  # token of the photo of a page loaded again
         self._restores = gr.Number(visible=False)  # how often Back or Forward were used
         self._first = tabs[0].key

@@ -26,6 +26,7 @@ HERE = Path(__file__).parent
 STYLE_SHEETS = (
     "static/style.css",
     "programs/programs.css",
+    "guide/guide.css",
     "models/models.css",
     "indexing/indexing.css",
     "components/words.css",
@@ -46,6 +47,7 @@ SCRIPTS = (
     "components/stream.js",
     "components/html.js",
     "components/gestures.js",
+    "guide/guide.js",
     "models/models.js",
     "search/results.js",
     "indexing/folders.js",

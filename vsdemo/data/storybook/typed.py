@@ -51,10 +51,11 @@ class TypedSentence:
 def typed_sentences(split: str) -> tuple[TypedSentence, ...]:
     """Return the sentences that were written for a split; none but dev and test have any."""
     table: Mapping[str, Mapping[str, str]] = tomllib.loads(packaged.read_text(FILE))
-    return tuple(_sentence(text, meaning) for text, meaning in table.get(split, {}).items())
+    return tuple(typed_sentence(text, meaning) for text, meaning in table.get(split, {}).items())
 
 
-def _sentence(text: str, meaning: str) -> TypedSentence:
+def typed_sentence(text: str, meaning: str) -> TypedSentence:
+    """Return a sentence with its meaning, which is written as above."""
     clauses = [clause.strip() for clause in meaning.split(";")]
     present = [clause for clause in clauses if not clause.startswith(NOT)]
     absent = [clause.removeprefix(NOT) for clause in clauses if clause.startswith(NOT)]

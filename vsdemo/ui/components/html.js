@@ -24,13 +24,16 @@ window.vsdemo = {
       if (Number(source.dataset.restored) < vsdemo.restores) return; // of an earlier answer
       seen = source.dataset.number;
       const query = new URLSearchParams(source.dataset.address);
-      const theme = new URLSearchParams(location.search).get("__theme");
-      if (theme) query.set("__theme", theme);
+      const current = new URLSearchParams(location.search);
+      for (const name of ["__theme", "learn"]) {
+        if (current.has(name)) query.set(name, current.get(name));
+      }
       const { upload } = source.dataset;
       const isSame = `?${query}` === location.search && upload === (history.state?.upload ?? "");
       const method = vsdemo.isRestoring || isSame ? "replaceState" : "pushState";
       history[method]({ upload }, "", `?${query}`);
       vsdemo.isRestoring = false;
+      document.dispatchEvent(new CustomEvent("vsdemo:address"));
     };
     watch("value", follow);
     window.addEventListener("popstate", () => {

@@ -6,6 +6,8 @@ from typing import Any
 
 import gradio as gr
 
+from vsdemo.ui.components.templates import render
+
 ON_LOAD = "vsdemo.reportClicks(element, trigger); vsdemo.announceUpdates(element, watch)"
 FOLLOW_ADDRESS = "vsdemo.followAddress(element, trigger, watch)"
 
@@ -34,6 +36,13 @@ def programs_html() -> gr.HTML:
     """Return a widget that shows how programs get the same; it is placed on the page later."""
     on_load = "vsdemo.showPrograms(element, watch)"
     return gr.HTML("", elem_id="programs", js_on_load=on_load, padding=False, render=False)
+
+
+def guide_html() -> gr.HTML:
+    """Return the button that opens the guide, and the guide."""
+    frame = render("guide/frame.html")
+    on_load = "vsdemo.showGuide(element, watch)"
+    return gr.HTML(frame, js_on_load=on_load, elem_classes="guide-frame", padding=False)
 
 
 def note_html(value: str = "") -> gr.HTML:

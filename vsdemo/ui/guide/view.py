@@ -1,0 +1,128 @@
+"""The pages of the guide as HTML."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from functools import cache
+
+from jinja2 import Environment, StrictUndefined
+from latex2mathml.converter import convert
+from markupsafe import Markup, escape
+
+from vsdemo.core.errors import UserError
+from vsdemo.core.paths import ROOT
+from vsdemo.evaluation.report.page import Page
+from vsdemo.ui.components.templates import render
+from vsdemo.ui.guide import content
+
+RECORDS = ROOT / "checkpoints"  # also where VSDEMO_CHECKPOINTS names other models
+TERM = re.compile(r"\[\[([^\]|]+)(?:\|([^\]]+))?\]\]")
+WORKSHEET = ("lesson", "step", "question", "options", "your prediction", "what you saw")
+
+
+def fragment(name: str) -> Markup | None:
+    """Return a page of the guide by its name; None if there is none.
+
+    Names are "home", "glossary", "tour", "explain-" and the key of a tab, "lesson-1", and
+    "lesson-1-2" for the second step of the first lesson.
+    """
+    if name == "home":
+        return render("guide/home.html", lessons=content.lessons())
+    if name == "glossary":
+        return render("guide/glossary.html", terms=content.glossary())
+    kind, _, rest = name.partition("-")
+    if kind == "explain" and rest in content.explanations():
+        return _explanation(rest)
+    numbers = [int(part) - 1 for part in rest.split("-") if part.isascii() and part.isdecimal()]
+    if kind == "tour" and len(numbers) == 1:
+        return _tour_step(*numbers)
+    if kind == "lesson" and len(numbers) == 2:
+        return _lesson_step(*numbers)
+    return None
+
+
+def teachers_page() -> Markup:
+    """Return all lessons with their answers on one page, to be printed."""
+    lessons = [
+        (lesson, [with_figures(step.see) for step in lesson.steps]) for lesson in content.lessons()
+    ]
+    return render("guide/teacher.html", lessons=lessons)
+
+
+def worksheet(number: int) -> str | None:
+    """Return the questions of a lesson as CSV, with columns to fill in; None for no lesson."""
+    if not 0 <= number < len(content.lessons()):
+        return None
+    lesson = content.lessons()[number]
+    text = io.StringIO()
+    writer = csv.writer(text)
+    writer.writerow(WORKSHEET)
+    for place, step in enumerate(lesson.steps, start=1):
+        options = " / ".join(step.options)
+        writer.writerow([lesson.title, f"{place}. {step.title}", step.question, options, "", ""])
+    return text.getvalue()
+
+
+@cache
+def with_figures(text: str) -> Markup:
+    """Return a text with its figures, which it quotes from the records of the results.
+
+    Words in backticks are code. The text is left out where the records are missing, as in an
+    installation without the folder checkpoints/.
+    """
+    environment = Environment(undefined=StrictUndefined, autoescape=True)
+    environment.globals["quote"] = Page(RECORDS).quote
+    try:
+        quoted = environment.from_string(text).render()
+    except UserError:
+        return Markup()
+    return Markup(re.sub(r"`([^`]+)`", r"<code>\1</code>", quoted))
+
+
+def with_terms(text: str) -> Markup:
+    """Return a text whose terms in double brackets are buttons that lead to the glossary."""
+    parts, end = Markup(), 0
+    for match in TERM.finditer(text):
+        name = match[1]
+        parts += escape(text[end : match.start()])
+        parts += render("guide/term.html", name=name, text=match[2] or name)
+        end = match.end()
+    return parts + escape(text[end:])
+
+
+def _explanation(tab: str) -> Markup:
+    explanation = content.explanations()[tab]
+    return render(
+        "guide/explanation.html",
+        tab=tab,
+        explanation=explanation,
+        idea=[with_terms(sentence) for sentence in explanation.idea],
+        equation=Markup(convert(explanation.equation, display="block")),  # a text of the app itself
+        figure=with_figures(explanation.figure),
+    )
+
+
+def _tour_step(number: int) -> Markup | None:
+    steps = content.tour()
+    if not 0 <= number < len(steps):
+        return None
+    return render("guide/tour.html", step=steps[number], number=number + 1, total=len(steps))
+
+
+def _lesson_step(lesson: int, number: int) -> Markup | None:
+    lessons = content.lessons()
+    if not (0 <= lesson < len(lessons) and 0 <= number < len(lessons[lesson].steps)):
+        return None
+    step = lessons[lesson].steps[number]
+    return render(
+        "guide/lesson.html",
+        lesson=lessons[lesson],
+        lesson_number=lesson + 1,
+        step=step,
+        number=number + 1,
+        total=len(lessons[lesson].steps),
+        is_last_lesson=lesson + 1 == len(lessons),
+        see=with_figures(step.see),
+    )
