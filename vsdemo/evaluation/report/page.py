@@ -36,6 +36,8 @@ from vsdemo.models.licences import Licence
 RESULTS = "results"  # folder of records below checkpoints/
 PAPERS_FILE = Path(__file__).parent / "papers.toml"
 NAMES = {  # of figures in sentences, where their own are not clear
+    "nli SNLI accuracy": "accuracy, points",
+    "nli SICK accuracy": "accuracy, points",
     "detail level1 meanr": "mean rank, shortest",
     "detail ratio": "by that of the fullest",
     "similarity meanr": "mean rank",
