@@ -18,6 +18,7 @@ from vsdemo.models.composition import Composed
 from vsdemo.models.scores import SCORES
 from vsdemo.search.model_comparison import PairComparison, RankedColumn, RankingComparison
 from vsdemo.search.ranking import Ranking
+from vsdemo.search.reading import ReadingStep
 from vsdemo.search.sentence_comparison import SentenceComparison
 from vsdemo.search.suggestions import UnreadWord
 from vsdemo.ui.alignment import comparison
@@ -35,6 +36,7 @@ from vsdemo.ui.describe.state import Ranking as RankedSentences
 from vsdemo.ui.library.offers import ModelOffer, OfferGroup, State
 from vsdemo.ui.models import view as models
 from vsdemo.ui.search import view as search
+from vsdemo.ui.search.reading import reading
 from vsdemo.ui.search.state import SearchState
 from vsdemo.ui.sentences import view as sentences
 from vsdemo.ui.sentences.state import Row
@@ -186,6 +188,10 @@ def results(text):
     return search.results(*searched(text), gallery, is_nearest=True)
 
 
+def steps_of_reading(text):
+    return reading([ReadingStep(text, (hit(text),))], lambda *_: text, lambda _: text)
+
+
 def rankings(text):
     columns = [
         RankedColumn(text, hits=(hit(text),), ranks={0: 1}),
@@ -252,6 +258,7 @@ CASES = [
     ("models/field.html", lambda t: models.field(t, ModelOffer(t, State.READY))),
     ("models/panel.html", model_panel),
     ("search/detail.html", photo_detail),
+    ("search/reading.html", steps_of_reading),
     ("search/results.html", results),
     ("search/summary.html", no_match),
     ("search/summary.html", similar_photos),

@@ -67,7 +67,7 @@ def run(panel, callback, *inputs):
 
 def test_a_closed_panel_parses_nothing(panel, words):
     (update,) = run(panel, panel.draw, state("a dog runs"), False, None)
-    assert panel.tree not in update
+    assert panel.content not in update
     assert words.parsed == []
 
 
@@ -76,9 +76,9 @@ def test_an_opened_panel_shows_progress_first(panel, words):
     assert any("Parsing the sentence" in str(u.get(panel.note)) for u in updates[:-1])
     last = merged(updates)
     assert last[panel.open] is True
-    assert last[panel.parsed] == "a dog & cat"
-    assert 'aria-label="Dependency tree of “a dog &amp; cat”"' in last[panel.tree]
-    assert last[panel.tree].count('role="listitem"') == 4
+    assert last[panel.shown] == "a dog & cat"
+    assert 'aria-label="Dependency tree of “a dog &amp; cat”"' in last[panel.content]
+    assert last[panel.content].count('role="listitem"') == 4
 
 
 def test_a_sentence_is_parsed_once(panel, words):
@@ -91,8 +91,8 @@ def test_a_sentence_is_parsed_once(panel, words):
 def test_a_bad_sentence_removes_the_tree(panel, words):
     last = merged(run(panel, panel.draw, state("unknown"), True, "a dog runs"))
     assert "The sentence holds no word." in last[panel.note]
-    assert last[panel.tree] == ""
-    assert last[panel.parsed] is None
+    assert last[panel.content] == ""
+    assert last[panel.shown] is None
 
 
 def test_a_missing_parser_is_reported(panel, monkeypatch):

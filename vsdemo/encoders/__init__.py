@@ -14,7 +14,7 @@ Backbones, which turn photos into features, are in `vsdemo.vision`.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import torch
 from torch import Tensor, nn
@@ -23,6 +23,8 @@ from vsdemo.core.embeddings import Embeddings
 from vsdemo.core.sentences import Sentence
 from vsdemo.data.text.near_words import WordList
 from vsdemo.data.text.vocab import CHARACTERS, Vocab
+
+SEQUENCES = frozenset({"words", "chars", "text"})  # needs of encoders that read word after word
 
 torch.export.register_dataclass(Embeddings)  # so that torch.export can return them
 
@@ -77,6 +79,18 @@ class Encoder(nn.Module):
             """Run `forward`."""
 
 
+class SentencePart(NamedTuple):
+    """A part of a sentence that an encoder embeds on the way to the whole.
+
+    Attributes:
+        text: Its words.
+        prepared: What `TextEncoder.collate` takes.
+    """
+
+    text: str
+    prepared: Any
+
+
 class TextEncoder(Encoder):
     """Base class of encoders of sentences.
 
@@ -107,6 +121,19 @@ class TextEncoder(Encoder):
     def unknown(self, sentence: Sentence) -> tuple[list[str], list[str]]:
         """Return the (known, unknown) words of a sentence; the encoder ignores unknown words."""
         raise NotImplementedError
+
+    def reading_parts(self, sentence: Sentence) -> list[SentencePart]:
+        """Return the parts of a sentence in the order in which the encoder composes it.
+
+        These are its first word, its first two words and so on. The last one is the whole. An
+        encoder that reads all parts of a tree side by side has none.
+        """
+        if not self.needs <= SEQUENCES:
+            return []
+        words = sentence.text.split()
+        texts = [" ".join(words[: count + 1]) for count in range(len(words))]
+        prepared = self.prepare([Sentence(text) for text in texts])
+        return [SentencePart(*pair) for pair in zip(texts, prepared, strict=True)]
 
     def character_weights(self, sentence: Sentence) -> Tensor:
         """Return how much each of the T characters contributes to the embedding, (T,), sum 1."""

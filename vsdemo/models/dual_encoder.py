@@ -104,6 +104,24 @@ class DualEncoder(nn.Module):
 
         return self.division(len(sentences), embed)
 
+    @torch.inference_mode()
+    def encode_parts(self, sentence: Sentence) -> tuple[list[str], Embeddings]:
+        """Embed the parts of which a sentence is composed; see `TextEncoder.reading_parts`.
+
+        Returns:
+            The words of each of the N parts, and their embeddings, (N, D) or sets (N, M, D).
+        """
+        encoder: Any = self.text
+        parts = encoder.reading_parts(sentence)
+        if not parts:
+            return [], Embeddings(torch.zeros(0, self.text.dim))
+        was_training = self.training
+        self.eval()
+        batch = encoder.collate([part.prepared for part in parts])
+        embeddings: Embeddings = encoder(batch.to(self.device)).to("cpu")
+        self.train(was_training)
+        return [part.text for part in parts], embeddings
+
     def encode_image(self, features: Tensor) -> Embeddings:
         """Embed photo features (N, F) -> (N, D), or of regions (N, K, F) -> (N, K, D), on the CPU.
 

@@ -134,7 +134,7 @@ class Reader:
         Raises:
             UserError: The sentence is blank or too long, or the model knows no word of it.
         """
-        return self._encode_one(self._parse(text))
+        return self._encode_one(self.parse(text))
 
     def encode_texts(self, texts: Sequence[str]) -> Embeddings:
         """Return the embeddings of N typed sentences, (N, D), or their sets (N, M, D).
@@ -145,7 +145,7 @@ class Reader:
         sentences = [Sentence.from_user(text) for text in texts]
         return self._encode(add_trees(sentences, self.model.text.needs))
 
-    def _parse(self, text: str) -> Sentence:
+    def parse(self, text: str) -> Sentence:
         """Return a typed sentence with the trees that the model needs."""
         return add_trees([Sentence.from_user(text)], self.model.text.needs)[0]
 
@@ -178,7 +178,7 @@ class Reader:
 
     def unknown_words(self, text: str) -> list[str]:
         """Return the words of a sentence that the model ignores."""
-        unknown: list[str] = self._text.unknown(self._parse(text))[1]
+        unknown: list[str] = self._text.unknown(self.parse(text))[1]
         return unknown
 
     def suggestions(self, text: str) -> Suggestions:
@@ -347,7 +347,7 @@ class Reader:
             photo: (1, K, D) of its regions.
             boxes: (K, 4) of its regions.
         """
-        (sentence,) = add_trees([self._parse(text)], DEP_TREE)  # fragments number its words
+        (sentence,) = add_trees([self.parse(text)], DEP_TREE)  # fragments number its words
         return alignment(self.model, sentence, self._encode_one(sentence), photo.to("cpu"), boxes)
 
 
@@ -600,7 +600,7 @@ class Engine(Reader):
         threshold = self.match_threshold
         if threshold is None:
             return True
-        known = float(self._text.known_share(self._parse(text)))
+        known = float(self._text.known_share(self.parse(text)))
         return best * known >= threshold.at(photos, text)
 
     def unmatched(self, result: Ranking) -> list[str]:

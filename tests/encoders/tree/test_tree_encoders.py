@@ -194,3 +194,23 @@ def test_dropout_acts_in_training_only(vocab, trees, embed):
         assert not torch.equal(embed(encoder, trees), embed(encoder, trees))
         encoder.eval()
         assert torch.equal(embed(encoder, trees), embed(encoder, trees))
+
+
+@pytest.mark.parametrize("form", FORMS)
+@given(tree=random_trees())
+@settings(max_examples=15)
+def test_the_parts_are_the_states_of_the_nodes(form, tree):
+    sentence = sentence_of(tree)
+    encoder = build(form, Vocab.build([sentence])).eval()
+    parts = encoder.reading_parts(sentence)
+    states = encoder.states(encoder.collate(encoder.prepare([sentence])))
+    layer = getattr(encoder, "layer", nn.Identity())
+    expected = encoder.head(layer(states))
+    embedded = encoder(encoder.collate([part.prepared for part in parts])).x
+    assert len(parts) == len(expected)
+    distances = torch.cdist(embedded, expected)
+    assert distances.min(0).values.max() < 1e-5
+    assert distances.min(1).values.max() < 1e-5
+    torch.testing.assert_close(
+        embedded[-1:], encoder(encoder.collate(encoder.prepare([sentence]))).x
+    )

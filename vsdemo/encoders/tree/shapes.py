@@ -11,7 +11,7 @@ from typing import NamedTuple, Protocol
 from vsdemo.core.errors import UserError
 from vsdemo.core.sentences import Sentence, Tree
 from vsdemo.data.text.trees import OTHER
-from vsdemo.data.text.vocab import PAD, Vocab
+from vsdemo.data.text.vocab import PAD, Vocab, tokenize
 
 
 class Nodes(NamedTuple):
@@ -38,6 +38,20 @@ class Nodes(NamedTuple):
                 children[parent].append(node)
         return children, root
 
+    def subtree(self, members: Sequence[int], root: int) -> Nodes:
+        """Return the tree of a node and all nodes below it.
+
+        Args:
+            members: These nodes, in order.
+            root: The node.
+        """
+        place = {node: i for i, node in enumerate(members)}
+        return Nodes(
+            words=[self.words[node] for node in members],
+            parents=[place[root if node == root else self.parents[node]] for node in members],
+            groups=[0 if node == root else self.groups[node] for node in members],
+        )
+
 
 class Shape(Protocol):
     """Turns a sentence into a tree.
@@ -53,6 +67,9 @@ class Shape(Protocol):
     def __call__(self, sentence: Sentence, vocab: Vocab) -> Nodes:
         """Return the nodes of a sentence. Raises UserError if it lacks the tree."""
 
+    def texts(self, sentence: Sentence) -> list[str]:
+        """Return the word of each node; "" for a node without one."""
+
 
 class Chain:
     """Each word is the parent of the one before it: a recurrent network."""
@@ -66,6 +83,10 @@ class Chain:
         last = len(words) - 1
         parents = [min(i + 1, last) for i in range(len(words))]
         return Nodes(words, parents, groups=[0] * len(words))
+
+    def texts(self, sentence: Sentence) -> list[str]:
+        """Return the words, and "" for the end mark."""
+        return [*tokenize(sentence.text), ""]
 
 
 class Constituents:
@@ -88,6 +109,11 @@ class Constituents:
                 groups[child] = side
         return Nodes(words + [PAD] * len(tree.merges), parents, groups)
 
+    def texts(self, sentence: Sentence) -> list[str]:
+        """Return the words, and "" for each inner node."""
+        tree = sentence.constituents
+        return [] if tree is None else [*tree.words, *([""] * len(tree.merges))]
+
 
 class _Dependencies:
     """Base class of dependency trees: each word is a node, and its head is the parent."""
@@ -102,6 +128,10 @@ class _Dependencies:
             raise UserError(f"{sentence.text[:40]!r} has no dependency tree; parse it first.")
         parents = [head - 1 if head else word for word, head in enumerate(tree.heads)]
         return Nodes(vocab.ids(tree.words), parents, self.groups(tree))
+
+    def texts(self, sentence: Sentence) -> list[str]:
+        """Return the words of the tree."""
+        return [] if sentence.tree is None else list(sentence.tree.words)
 
     def groups(self, tree: Tree) -> list[int]:
         """Return the group of each word's edge to its head; 0 for the root."""

@@ -29,6 +29,7 @@ from vsdemo.ui.search.labelled import labelled_query
 from vsdemo.ui.search.map_panel import MapPanel
 from vsdemo.ui.search.own_panel import OwnPanel
 from vsdemo.ui.search.picks import annotations_of
+from vsdemo.ui.search.reading import ReadingPanel
 from vsdemo.ui.search.refinement import Refinement
 from vsdemo.ui.search.results import can_pick
 from vsdemo.ui.search.state import Ongoing, SearchState
@@ -70,6 +71,7 @@ class SearchTab:
             with gr.Column(scale=5, min_width=320, elem_classes="side-column"):
                 self.detail = clickable_html("detail", padding=False)
         self.tree = TreePanel()
+        self.reading = ReadingPanel(self.library)
         self.map = MapPanel(self.library)
         self.state = gr.State(None)
         self._connect()
@@ -114,6 +116,8 @@ class SearchTab:
         ):
             event(guard_way(self._way_to(tab)), state, [self.note, *self.context.way], **QUIET)
         self.tree.follow(self.state)
+        self.reading.follow(self.state)
+        self.reading.content.select(select, state, outputs, **NEWEST)
         self._connect_map()
         self._connect_own()
 
