@@ -54,9 +54,9 @@ def violations(page):
     ]
 
 
-def opened(visit, tab, width, scheme):
+def opened(visit, tab, width, scheme, more=""):
     size = {"width": width, "height": WIDTHS[width]}
-    path = f"?tab={tab}&__theme={scheme}"
+    path = f"?tab={tab}&__theme={scheme}{more}"
     page = visit(path=path, viewport=size, color_scheme=scheme, reduced_motion="reduce")
     expect(page.locator(TABS[tab]).first).to_be_visible(timeout=60_000)
     page.wait_for_timeout(500)  # a button that is enabled changes its colours slowly

@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.test_readme import ROOT
-from tests.ui.test_accessibility import check
+from tests.ui.test_accessibility import WIDTHS, check, opened
 from vsdemo.ui import TABS
 from vsdemo.ui.guide import content, view
 from vsdemo.ui.layout import SHARED
@@ -145,3 +145,21 @@ def test_a_lesson_asks_opens_the_page_and_tells_the_answer(visit):
     assert "learn=lesson-1-1" in page.url
     guide.get_by_role("button", name="Next step").click()
     expect(page).to_have_url(re.compile("learn=lesson-1-2"))
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", WIDTHS)
+@pytest.mark.parametrize("tab", KEYS)
+def test_axe_has_no_objection_to_any_explanation(visit, tab, width, scheme):
+    page = opened(visit, tab, width, scheme, f"&learn=explain-{tab}")
+    expect(page.locator("#guide math")).to_be_visible()
+    check(page)
+
+
+@pytest.mark.parametrize("name", ["home", "glossary", "tour-2", "lesson-2-1"])
+def test_axe_has_no_objection_to_a_page_of_the_guide(visit, name):
+    page = visit(path=f"?learn={name}")
+    expect(page.locator("#guide h2")).to_be_visible()
+    expect(page.locator("#grid .score-bar").first).to_be_visible()
+    check(page)
