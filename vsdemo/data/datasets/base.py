@@ -94,6 +94,13 @@ class Dataset(ABC):
         """Return the photos of a split, which need not have been generated yet."""
         return self.read(split).photos
 
+    def generate(self, photos: Sequence[Path]) -> None:  # noqa: B027 (most data sets are files)
+        """Generate those of these photos that are missing, in a data set that can.
+
+        Args:
+            photos: Some of the paths that `photos` returns.
+        """
+
     def seconds_per_photo(self) -> float | None:
         """Return how long generating a photo takes on this machine; None if that is not known."""
         return None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from vsdemo.core.caption_set import CaptionSet
@@ -30,6 +31,11 @@ class Storybook(Dataset):
     def photos(self, split: str) -> tuple[Path, ...]:
         """Return where the pictures are, or will be once they are drawn."""
         return storybook.photos(split)
+
+    def generate(self, photos: Sequence[Path]) -> None:
+        """Draw those of these pictures that are missing."""
+        if missing := [int(photo.stem) for photo in photos if not photo.exists()]:
+            storybook.drawn(missing)
 
     def seconds_per_photo(self) -> float | None:
         """Return how long drawing a picture took lately; None if none was drawn here."""

@@ -24,6 +24,7 @@ from vsdemo.ui.tabs import Context, Selection, Visit
 from vsdemo.ui.training import view, watched
 from vsdemo.ui.training.curves import curves_widget, to_json
 from vsdemo.ui.training.plan import FIRST_DATASET, FIRST_PRESET, PlanPanel, Request
+from vsdemo.ui.training.replay import ReplayPanel
 from vsdemo.ui.training.run_table import run_table
 from vsdemo.ui.training.state import TrainState
 from vsdemo.ui.training.status import log, status
@@ -51,6 +52,8 @@ class TrainTab:
         else:
             spec = JobSpec(FIRST_PRESET, FIRST_DATASET)
             self.note = gr.HTML(view.closed(spec.command(Path("runs/lesson"))))
+        self.replay = ReplayPanel(self.library)
+        self.replay.connect()
 
     def _build(self) -> None:
         """Create the widgets."""

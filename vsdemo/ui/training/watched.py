@@ -85,6 +85,17 @@ def results(
     )
 
 
+def evaluations(events: Sequence[Event]) -> list[int]:
+    """Return the numbers of the events after each of which the watched sentences were searched."""
+    return [number for number, event in enumerate(events) if event.get("watched")]
+
+
+def photos(events: Sequence[Event], sentence: int) -> list[int]:
+    """Return the numbers of all photos that were retrieved for a watched sentence."""
+    items = [items[sentence] for _, items in _searches(events) if sentence < len(items)]
+    return list(dict.fromkeys(int(n) for item in items for n in item.get("photos", [])))
+
+
 def thin_out(searches: Sequence[T]) -> list[T]:
     """Return the first four, the last, and others at growing distances; most is learned early."""
     last = len(searches) - 1

@@ -1,0 +1,99 @@
+"""The replay of a recorded training: its callbacks and its page."""
+
+import json
+
+import gradio as gr
+import pytest
+from playwright.sync_api import expect
+
+from tests.support.pages import PAGE, merged
+from vsdemo.core.event_reader import reader_for
+from vsdemo.core.paths import ROOT
+from vsdemo.data.datasets.storybook import Storybook
+from vsdemo.ui import callbacks
+from vsdemo.ui.library import Library
+from vsdemo.ui.training import watched
+from vsdemo.ui.training.replay import PAUSE, PLAY, ReplayPanel
+
+NAME = "storybook/gru"
+drawn = []  # pictures that the panel wanted
+
+
+@pytest.fixture
+def panel(monkeypatch, tmp_path):
+    """The panel over what ships; nothing is drawn."""
+    monkeypatch.setenv("VSDEMO_CHECKPOINTS", str(ROOT / "checkpoints"))
+    monkeypatch.setenv("VSDEMO_HOME", str(tmp_path))
+    monkeypatch.setattr(Storybook, "generate", lambda self, photos: drawn.extend(photos))
+    drawn.clear()
+    with gr.Blocks():
+        return ReplayPanel(Library())
+
+
+def run(panel, callback, *inputs):
+    return merged(callbacks.report_errors(panel.note)(callback)(PAGE, *inputs))
+
+
+def events():
+    return list(reader_for(ROOT / "checkpoints" / NAME / "events.jsonl").read())
+
+
+def test_every_model_of_storybook_with_evaluations_can_be_replayed(panel):
+    assert NAME in panel.recorded
+    assert all(name.startswith("storybook/") for name in panel.recorded)
+    for name in panel.recorded:
+        shown = run(panel, panel.begin, name)
+        assert "before training" in shown[panel.results]
+        assert shown[panel.place]["maximum"] >= 2
+
+
+def test_it_begins_before_the_first_step_and_draws_what_will_be_shown(panel):
+    shown = run(panel, panel.begin, NAME)
+    assert shown[panel.place]["value"] == 0
+    assert "epoch" not in shown[panel.results]
+    assert shown[panel.timer].active is False
+    wanted = watched.photos(events(), 0)
+    assert [int(path.stem) for path in drawn] == [
+        int(Storybook().photos("dev")[number].stem) for number in wanted
+    ]
+
+
+def test_it_advances_to_its_end_and_stops(panel):
+    ends = watched.evaluations(events())
+    for place in range(len(ends) - 1):
+        shown = run(panel, panel.advance, NAME, place, 0)
+        assert shown[panel.place] == place + 1
+        assert f"epoch {place + 1}" in shown[panel.results]
+        steps = json.loads(shown[panel.curves])
+        assert steps
+    stopped = run(panel, panel.advance, NAME, len(ends) - 1, 0)
+    assert stopped[panel.timer].active is False
+    assert stopped[panel.play]["value"] == PLAY
+
+
+def test_the_button_plays_and_pauses(panel):
+    last = len(watched.evaluations(events())) - 1
+    playing = run(panel, panel.toggle, NAME, 3, PLAY)
+    assert playing[panel.timer].active is True
+    assert playing[panel.play]["value"] == PAUSE
+    assert panel.place not in playing
+    assert run(panel, panel.toggle, NAME, last, PLAY)[panel.place] == 0
+    assert run(panel, panel.toggle, NAME, 3, PAUSE)[panel.timer].active is False
+
+
+@pytest.mark.parametrize("name", [None, "", "../x", "flickr8k/gru"])
+def test_other_names_change_nothing(panel, name):
+    for update in (
+        run(panel, panel.begin, name),
+        run(panel, panel.show, name, 0, 0),
+        run(panel, panel.advance, name, 0, 0),
+        run(panel, panel.toggle, name, 0, PLAY),
+    ):
+        assert panel.results not in update
+        assert panel.timer not in update
+
+
+def test_without_checkpoints_of_storybook_the_panel_is_empty(visit):
+    page = visit(path="?tab=train")
+    page.get_by_role("button", name="Replay a recorded training").click()
+    expect(page.locator("#replay-play")).to_be_visible()
