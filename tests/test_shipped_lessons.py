@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 import torch
 
+from vsdemo.core.event_reader import reader_for
 from vsdemo.data import storybook
 from vsdemo.data.storybook.facts import facts_of
 from vsdemo.data.storybook.typed import typed_sentence
@@ -15,8 +16,11 @@ from vsdemo.search.model_comparison import PairComparison
 from vsdemo.search.sentence_comparison import compare_sentences
 from vsdemo.ui.compare.state import ROWS
 from vsdemo.ui.guide import content
+from vsdemo.ui.training.replay import recorded
 
 ROOT = Path(__file__).resolve().parent.parent / "checkpoints"
+CHANCE = 6.4  # rsum of random orders of 500 pictures with five captions each
+CLEAR = 5.0  # rsum by which a training ends visibly higher
 OVERLAP = 0.4  # of a region and the box of the thing that it shows
 CHECKS = [
     pytest.param(check, id=f"{i}-{j}-{next(iter(check))}")
@@ -54,6 +58,11 @@ def place(check, rank):
 
 def pair(model, check):
     return PairComparison.of(model, engine(model), [check["q"], check["second"]], ROWS)
+
+
+def dev_curve(name):
+    """Return the rsum on dev at each evaluation of a recorded training."""
+    return [e["rsum"] for e in reader_for(recorded()[name]).read() if e["kind"] == "eval"]
 
 
 def overlap(a, b):
@@ -105,6 +114,14 @@ def holds(check):  # noqa: C901 (a case for each kind of statement)
         case {"similar": model, "q": one, "second": other}:
             cosine = compare_sentences(Reader(ROOT / model), one, other).cosine
             return check.get("least", -1) <= cosine <= check.get("most", 1.001)
+        case {"risen": name, "epoch": epoch, "least": least}:
+            curve = dev_curve(name)
+            return (curve[epoch - 1] - CHANCE) / (max(curve) - CHANCE) >= least
+        case {"best_before": name, "share": share}:
+            curve = dev_curve(name)
+            return curve.index(max(curve)) < share * (len(curve) - 1)
+        case {"better": name, "than": other}:
+            return max(dev_curve(name)) > max(dev_curve(other)) + CLEAR
         case {"figure": record, "name": name}:
             figure = Page(ROOT).figure(record, name)
             return check["least"] <= figure <= check["most"]

@@ -135,6 +135,10 @@ class TextEncoder(Encoder):
         prepared = self.prepare([Sentence(text) for text in texts])
         return [SentencePart(*pair) for pair in zip(texts, prepared, strict=True)]
 
+    def token_weights(self, sentence: Sentence) -> list[tuple[str, float]]:
+        """Return the tokens of a sentence and their shares in its embedding; none if unknown."""
+        return []
+
     def character_weights(self, sentence: Sentence) -> Tensor:
         """Return how much each of the T characters contributes to the embedding, (T,), sum 1."""
         raise NotImplementedError

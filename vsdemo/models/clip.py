@@ -93,6 +93,11 @@ class ClipText(TextEncoder):
             read = low
         return words[:read], words[read:]
 
+    def token_weights(self, sentence: Sentence) -> list[tuple[str, float]]:
+        """Return the tokens of a sentence and their shares in its embedding; none if unknown."""
+        weights = self._clip[0].token_weights(self._ids([sentence.text]).to(device()))
+        return [] if weights is None else list(zip(weights[0], weights[1].tolist(), strict=True))
+
     def _ids(self, texts: Sequence[str]) -> Tensor:
         ids: Tensor = self._clip[0].tokenizer(list(texts))
         return ids

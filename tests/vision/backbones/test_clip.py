@@ -7,7 +7,9 @@ import pytest
 import torch
 from PIL import Image
 from safetensors.torch import save_file
+from torch import nn
 
+from tests.support.clips import write_clip
 from vsdemo.vision.backbones import find_weights
 from vsdemo.vision.backbones.clip import load_clip
 from vsdemo.vision.backbones.network import Backbone
@@ -99,3 +101,25 @@ def test_threads_read_texts_of_any_length():
         for _ in range(20):
             for result, alone in zip(pool.map(clip.encode_text, batches), expected, strict=True):
                 torch.testing.assert_close(result, alone)
+
+
+def test_the_shares_of_tokens_are_the_rollout_of_all_attentions(tmp_path, monkeypatch):
+    clip = load_clip("small/clip", write_clip(tmp_path / "clip") / "open_clip_model.safetensors")
+    ids = clip.tokenizer(["a red circle on green"])
+    end, recorded, attend = int(ids.argmax()), [], nn.MultiheadAttention.forward
+
+    def record(self, *args, **options):
+        output, weights = attend(self, *args, **{**options, "need_weights": True})
+        recorded.append(weights[0])
+        return output, weights
+
+    monkeypatch.setattr(nn.MultiheadAttention, "forward", record)
+    clip.model.encode_text(ids)
+    monkeypatch.undo()
+    rollout = torch.eye(len(recorded[0]))
+    for weights in recorded:
+        rollout = (weights + torch.eye(len(weights))) / 2 @ rollout
+    expected = rollout[end, 1:end]
+    tokens, shares = clip.token_weights(ids)
+    assert [token.strip() for token in tokens] == ["a", "red", "circle", "on", "green"]
+    torch.testing.assert_close(shares, expected / expected.sum())

@@ -62,7 +62,7 @@ class CompareTab:
             )
             self.second = one_line(
                 "Second sentence",
-                "Another sentence: which models notice the difference?",
+                "Optional: a second sentence",
                 elem_id="compare-second",
             )
             self.go = gr.Button("Compare", variant="primary", scale=0, elem_id="compare-go")

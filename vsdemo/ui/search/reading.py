@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from markupsafe import Markup
 
@@ -53,12 +54,14 @@ class ReadingPanel(FoldedPanel):
             self.library, self.note, state.model, state.gallery
         )
         steps = read(engine, state.text, PHOTOS)
+        encoder: Any = engine.model.text
+        tokens = encoder.token_weights(engine.parse(state.text))
         excess = [] if state.photo is None else violations(engine, state.text, state.photo)
         legend = LEGEND if steps else SIDE_BY_SIDE
         address = images.addresses(self.library.galleries[state.gallery].token)
         yield {
             self.note: html.note(legend.format(model=state.model)),
-            self.content: reading(steps, address, html.photo_text(engine.gallery), excess),
+            self.content: reading(steps, address, html.photo_text(engine.gallery), excess, tokens),
         }
 
 
@@ -67,6 +70,7 @@ def reading(
     address: PhotoAddress,
     text: PhotoText,
     excess: Sequence[float] = (),
+    tokens: Sequence[tuple[str, float]] = (),
 ) -> Markup:
     """Return the steps with their photos.
 
@@ -75,7 +79,9 @@ def reading(
         address: Addresses of photos.
         text: Alternative texts of photos.
         excess: By how much the sentence demands more than the large photo has, in each coordinate.
+        tokens: The tokens of the sentence, and their shares in its embedding.
     """
+    heaviest = max((weight for _, weight in tokens), default=1.0)
     violated = sum(value > 0 for value in excess)
     summary = f"Violated in {violated:,} of {len(excess):,} dimensions"
     rows = [
@@ -96,4 +102,5 @@ def reading(
         rows=rows,
         profile=Markup(profile_svg(excess, summary)) if excess else Markup(),  # escaped by the plot
         summary=summary,
+        tokens=[(token, weight, weight / heaviest) for token, weight in tokens],
     )

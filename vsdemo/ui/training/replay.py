@@ -1,4 +1,8 @@
-"""The panel that replays a recorded training: that of a checkpoint that ships."""
+"""The panel that replays a recorded training, beside another one if that is chosen.
+
+Recorded are the trainings of checkpoints that ship, and short ones that differ from each other in
+one setting, which answer what-if questions.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +14,9 @@ import gradio as gr
 
 from vsdemo.core.event_reader import reader_for
 from vsdemo.core.events import Event
+from vsdemo.core.paths import ROOT
 from vsdemo.data import datasets
+from vsdemo.data.galleries import Gallery
 from vsdemo.models import checkpoint, checkpoint_names
 from vsdemo.plots.curves import curves
 from vsdemo.ui import callbacks, images
@@ -23,9 +29,12 @@ from vsdemo.ui.training.curves import curves_widget, to_json
 
 LABEL = "Replay a recorded training"
 ABOUT = (
-    "The trainings of models that ship, as they were recorded: the curves, and the photos that the "
-    "model found for the same sentences after each evaluation."
+    "Trainings as they were recorded: the curves, and the photos that the model found for the same "
+    "sentences after each evaluation. What if the margin, the negatives or the dimensions had been "
+    "others? Choose such a training to compare with."
 )
+NONE = "no other training"
+RECORDINGS = ROOT / "checkpoints" / "recordings"
 DRAWING = "Drawing the pictures of this training"
 PLAY, PAUSE = "Play", "Pause"
 SECONDS = 1.0  # between two evaluations
@@ -49,6 +58,9 @@ class ReplayPanel:
                 self.choice = gr.Dropdown(
                     names, value=names[0] if names else None, label="Training", elem_id="replay-run"
                 )
+                self.other = gr.Dropdown(
+                    [NONE, *names], value=NONE, label="Compare with", elem_id="replay-other"
+                )
                 self.place = gr.Slider(0, 1, 0, step=1, label="Evaluation", elem_id="replay-place")
                 self.play = chip(PLAY, elem_id="replay-play")
             self.note = note_html(html.note(""))
@@ -69,33 +81,53 @@ class ReplayPanel:
     def connect(self) -> None:
         """Connect the events of the panel."""
         guard = callbacks.report_errors(self.note, "replay")
-        inputs, outputs = [self.choice, self.place, self.sentence], self.outputs
+        inputs = [self.choice, self.place, self.sentence, self.other]
+        outputs = self.outputs
         for event in (self.panel.expand, self.choice.input):
-            event(guard(self.begin), [self.choice], outputs, **NEWEST)
-        self.place.input(guard(self.show), inputs, outputs, **LATEST)
+            event(guard(self.begin), [self.choice, self.other], outputs, **NEWEST)
+        for event in (self.place.input, self.other.input):
+            event(guard(self.show), inputs, outputs, **LATEST)
         self.play.click(guard(self.toggle), [self.choice, self.place, self.play], outputs, **NEWEST)
         self.timer.tick(guard(self.advance), inputs, outputs, **LATEST)
-        self.results.select(guard(self.choose_sentence), inputs[:2], outputs, **NEWEST)
+        choosing = [self.choice, self.place, self.other]
+        self.results.select(guard(self.choose_sentence), choosing, outputs, **NEWEST)
 
-    def begin(self, name: str | None) -> Updates:
+    @property
+    def opened(self) -> list[Any]:
+        """Every widget that `open` may change."""
+        return [self.panel, self.choice, self.other, *self.outputs]
+
+    def open(self, name: str | None, other: str | None) -> Updates:
+        """Open the panel with a training that an address names, beside another one."""
+        if name in self.recorded:
+            beside = other if other in self.recorded else NONE
+            yield {
+                self.panel: gr.Accordion(open=True),
+                self.choice: name,
+                self.other: beside,
+            }
+            yield from self.begin(name, beside)
+
+    def begin(self, name: str | None, other: str | None = None) -> Updates:
         """Show a training as it was before its first step."""
         if name in self.recorded:
             events = self._events(name)
             last = len(watched.evaluations(events)) - 1
             yield {
-                **self._shown(events, name, 0, 0),
+                **self._shown(name, 0, 0, other),
                 self.place: gr.update(value=0, maximum=last),
                 self.sentence: 0,
                 **self._buttons(is_playing=False),
             }
-            yield from self._draw(events, name, 0)
+            yield from self._draw(events, 0)
 
-    def show(self, name: str | None, place: int, sentence: int) -> Updates:
-        """Show a training at an evaluation."""
+    def show(
+        self, name: str | None, place: int, sentence: int, other: str | None = None
+    ) -> Updates:
+        """Show a training at an evaluation, beside another one."""
         if name in self.recorded:
-            events = self._events(name)
-            yield self._shown(events, name, place, sentence)
-            yield from self._draw(events, name, sentence)
+            yield self._shown(name, place, sentence, other)
+            yield from self._draw(self._events(name), sentence)
 
     def toggle(self, name: str | None, place: int, label: str) -> Updates:
         """Play, from the beginning if it is at its end, or pause."""
@@ -108,29 +140,43 @@ class ReplayPanel:
             update[self.place] = 0
         yield update
 
-    def advance(self, name: str | None, place: int, sentence: int) -> Updates:
+    def advance(
+        self, name: str | None, place: int, sentence: int, other: str | None = None
+    ) -> Updates:
         """Go to the next evaluation; stop at the last."""
         if name not in self.recorded:
             return
-        events = self._events(name)
-        last = len(watched.evaluations(events)) - 1
+        last = len(watched.evaluations(self._events(name))) - 1
         if place >= last:
             yield self._buttons(is_playing=False)
             return
-        yield {self.place: place + 1, **self._shown(events, name, place + 1, sentence)}
+        yield {self.place: place + 1, **self._shown(name, place + 1, sentence, other)}
 
-    def choose_sentence(self, name: str | None, place: int, event: gr.EventData) -> Updates:
+    def choose_sentence(
+        self, name: str | None, place: int, other: str | None, event: gr.EventData
+    ) -> Updates:
         """Show the photos of another watched sentence."""
         number = callbacks.clicked_number(event, MAX_WATCHED)
         yield {self.sentence: number}
-        yield from self.show(name, place, number)
+        yield from self.show(name, place, number, other)
 
     def _events(self, name: str) -> list[Event]:
-        return list(reader_for(self.recorded[name] / "events.jsonl").read())
+        return list(reader_for(self.recorded[name]).read())
 
-    def _draw(self, events: Sequence[Event], name: str, sentence: int) -> Updates:
+    def _until(self, name: str, place: int) -> list[Event]:
+        """Return the events of a training up to an evaluation."""
+        events = self._events(name)
+        ends = watched.evaluations(events)
+        return events[: ends[min(place, len(ends) - 1)] + 1]
+
+    def _gallery(self, events: Sequence[Event]) -> Gallery | None:
+        """Return the dev photos of a training."""
+        dataset = next((str(e["dataset"]) for e in events if "dataset" in e), "")
+        return self.library.dev(dataset)
+
+    def _draw(self, events: Sequence[Event], sentence: int) -> Updates:
         """Draw what is missing of the photos that will be shown."""
-        gallery = self.library.dev(checkpoint.read_spec(self.recorded[name]).dataset)
+        gallery = self._gallery(events)
         if gallery is None:
             return
         paths = [gallery.photos[number] for number in watched.photos(events, sentence)]
@@ -139,15 +185,17 @@ class ReplayPanel:
             datasets.find(gallery.name).generate(paths)
             yield {self.note: ""}
 
-    def _shown(self, events: list[Event], name: str, place: int, sentence: int) -> Update:
+    def _shown(self, name: str, place: int, sentence: int, other: str | None) -> Update:
         """Return the curves and photos of a training up to an evaluation."""
-        ends = watched.evaluations(events)
-        until = events[: ends[min(place, len(ends) - 1)] + 1]
-        gallery = self.library.dev(checkpoint.read_spec(self.recorded[name]).dataset)
+        until = self._until(name, place)
+        gallery = self._gallery(until)
         address = images.addresses(gallery.token if gallery else "")
+        runs = {name: until}
+        if other in self.recorded and other != name:
+            runs[other] = self._until(other, place)
         return {
             self.note: "",
-            self.curves: to_json(curves({name: until})),
+            self.curves: to_json(curves(runs)),
             self.results: watched.results(until, sentence, address, is_alive=False),
         }
 
@@ -157,15 +205,16 @@ class ReplayPanel:
 
 
 def recorded() -> dict[str, Path]:
-    """Return the checkpoints that ship with a record worth a replay, by name.
+    """Return the files of events that are worth a replay, by title.
 
-    They are those over pictures that are always available.
+    They are those of checkpoints that ship, over pictures that are always available, and the short
+    trainings of RECORDINGS.
     """
-    trainings = {}
+    files = {path.stem.replace("_", " "): path for path in sorted(RECORDINGS.glob("*.jsonl"))}
     for name, folder in checkpoint_names.shipped().items():
         events = folder / "events.jsonl"
         if not events.is_file() or events.read_text("utf-8").count('"watched"') < FEWEST:
             continue
         if datasets.is_generated(checkpoint.read_spec(folder).dataset):
-            trainings[name] = folder
-    return trainings
+            files[name] = events
+    return files

@@ -32,6 +32,7 @@ from vsdemo.ui.training.status import log, status
 ABOUT = "Train a model, and watch its search results improve."
 MAX_SHOWN = 6  # runs whose curves are drawn together
 MAX_WATCHED = 100  # sentences
+REPLAY, BESIDE = "replay", "beside"  # in addresses: a recorded training, and another one
 FAST_TICK, SLOW_TICK = 1, 5  # seconds between two updates, while a run trains and otherwise
 Seen = dict[Any, Any]  # hashes of what a page has drawn, so that nothing is drawn twice
 
@@ -86,10 +87,10 @@ class TrainTab:
     @property
     def outputs(self) -> list[Any]:
         """Every widget that a callback may change."""
+        shared = [self.note, *self.replay.opened, *self.context.place]
         if not self.is_open:
-            return [self.note, self.state, *self.context.place]
-        panel = [self.plan.command, self.plan.checks]
-        return [*self.updated, *panel, self.note, *self.context.place]
+            return [self.state, *shared]
+        return [*self.updated, self.plan.command, self.plan.checks, *shared]
 
     def begin_loading(self, visit: Visit) -> Sequence[Pending[Any]]:
         """Nothing takes long to load."""
@@ -105,6 +106,7 @@ class TrainTab:
             gallery=visit.gallery,
             selection=visit.selection,
         )
+        yield from self.replay.open(visit.selection.value(REPLAY), visit.selection.value(BESIDE))
         if not self.is_open:
             yield {self.state: state, **self.context.record(state)}
             return

@@ -65,6 +65,40 @@ class ClipModel:
                 Tensor, functional_call(_TextTower(model), first, inputs, tie_weights=False)
             )
 
+    @torch.inference_mode()
+    def token_weights(self, ids: Tensor) -> tuple[list[str], Tensor] | None:
+        """Return the tokens of a text and how much each contributes to its embedding, (T,), sum 1.
+
+        The attentions of all layers, averaged over heads, are multiplied; half of each layer's
+        output is its input (Abnar & Zuidema 2020, attention rollout):
+
+            R = prod_l (A_l + I) / 2
+
+        The row of the end token is returned, without the start and end tokens themselves. None for
+        a text tower that is not CLIP's own.
+
+        Args:
+            ids: Ids of one text, (1, context length).
+        """
+        if not isinstance(self.model, open_clip.CLIP) or self.model.text_pool_type != "argmax":
+            return None
+        model: Any = self.model
+        end = int(ids.argmax(dim=1))
+        ids = ids[:, : end + 1]
+        mask = None if model.attn_mask is None else model.attn_mask[: end + 1, : end + 1]
+        x = model.token_embedding(ids) + model.positional_embedding[: end + 1]  # (1, T, D)
+        x = x if model.transformer.batch_first else x.transpose(0, 1)
+        rollout = torch.eye(end + 1, device=x.device)
+        with _swapping:
+            for block in model.transformer.resblocks:
+                y = block.ln_1(x)
+                weights = block.attn(y, y, y, need_weights=True, attn_mask=mask)[1][0]  # (T, T)
+                rollout = (weights + torch.eye(end + 1, device=x.device)) / 2 @ rollout
+                x = block(x, attn_mask=mask)
+        shares = rollout[end, 1:end].float().cpu()
+        tokens = [self.tokenizer.decode([number]) for number in ids[0, 1:end].tolist()]
+        return tokens, shares / shares.sum().clamp(min=1e-12)
+
 
 class _TextTower(nn.Module):
     """The text tower of a model as a module, for `functional_call`."""
