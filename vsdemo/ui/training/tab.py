@@ -49,12 +49,13 @@ class TrainTab:
         self.is_open = access.training_allowed()
         if self.is_open:
             self._build()
-            self._connect()
         else:
             spec = JobSpec(FIRST_PRESET, FIRST_DATASET)
             self.note = gr.HTML(view.closed(spec.command(Path("runs/lesson"))))
         self.replay = ReplayPanel(self.library)
         self.replay.connect()
+        if self.is_open:
+            self._connect()
 
     def _build(self) -> None:
         """Create the widgets."""
