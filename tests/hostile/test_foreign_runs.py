@@ -106,7 +106,7 @@ def look_from_afar(other, run):
     for page in (
         other.send("tick"),
         other.send("show_run", name=run.name),
-        other.send("compare", name=run.name),
+        other.send("toggle_run", name=run.name),
         open_run(other, run),
     ):
         assert SENTENCE not in page
@@ -205,7 +205,7 @@ def test_an_odd_sentence_to_watch_changes_no_other_option(visitors, sentence):
 def test_odd_requests_are_answered_in_one_sentence(visitors):
     visitor = visitors()
     for name in ("../x", "", None, 5, ["bow-1"], {"a": 1}, "\ud800", "x" * 5000, "%2e%2e"):
-        for event in ("show_run", "compare", "delete"):
+        for event in ("show_run", "toggle_run", "delete"):
             page = json.dumps(visitor.send(event, name=name))
             assert "There is no run" in page
             assert "Traceback" not in page

@@ -21,6 +21,7 @@ from vsdemo.models import checkpoint_names
 from vsdemo.ui import TABS
 from vsdemo.ui.alignment.tab import AlignTab
 from vsdemo.ui.callbacks import UNEXPECTED
+from vsdemo.ui.compare.tab import CompareTab
 from vsdemo.ui.describe.tab import DescribeTab
 from vsdemo.ui.hierarchy.lesson import MISTAKE
 from vsdemo.ui.hierarchy.tab import HierarchyTab
@@ -176,6 +177,7 @@ def test_every_tab_in_a_browser(model, apps, visit):
                 DescribeTab: page.locator("#sentences").get_by_text(f"by {model}"),
                 AlignTab: page.locator("#parts").get_by_text(f"{model} has one embedding"),
                 SentencesTab: page.locator("#nearest-captions").get_by_text(f"by {model}"),
+                CompareTab: page.locator("#compare-results .rank"),
                 HierarchyTab: page.locator("#here").get_by_text(f"By {model}, over"),
                 TrainTab: page.locator("#command").get_by_text("vsdemo train"),
             }[tab]

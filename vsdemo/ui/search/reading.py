@@ -12,9 +12,9 @@ from vsdemo.search.reading import ReadingStep, read, violations
 from vsdemo.ui import callbacks, images
 from vsdemo.ui.callbacks import Updates
 from vsdemo.ui.components import html
-from vsdemo.ui.components.folded import FoldedPanel
 from vsdemo.ui.components.html import PhotoAddress, PhotoText
 from vsdemo.ui.components.templates import render
+from vsdemo.ui.folded import FoldedPanel
 from vsdemo.ui.library import Library
 from vsdemo.ui.search.state import SearchState
 

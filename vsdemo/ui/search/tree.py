@@ -7,8 +7,8 @@ from typing import Protocol
 from vsdemo.data.text import parser
 from vsdemo.ui.callbacks import Updates
 from vsdemo.ui.components import html
-from vsdemo.ui.components.folded import FoldedPanel
 from vsdemo.ui.components.language import dependency_tree
+from vsdemo.ui.folded import FoldedPanel
 
 LABEL = "Dependency tree of the sentence"
 PARSING = "Parsing the sentence"

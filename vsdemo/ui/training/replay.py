@@ -7,11 +7,13 @@ one setting, which answer what-if questions.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import gradio as gr
 
+from vsdemo.core.errors import UserError
 from vsdemo.core.event_reader import reader_for
 from vsdemo.core.events import Event
 from vsdemo.core.paths import ROOT
@@ -213,8 +215,8 @@ def recorded() -> dict[str, Path]:
     files = {path.stem.replace("_", " "): path for path in sorted(RECORDINGS.glob("*.jsonl"))}
     for name, folder in checkpoint_names.shipped().items():
         events = folder / "events.jsonl"
-        if not events.is_file() or events.read_text("utf-8").count('"watched"') < FEWEST:
-            continue
-        if datasets.is_generated(checkpoint.read_spec(folder).dataset):
-            files[name] = events
+        with suppress(UserError, OSError, ValueError):  # the model menu says what is damaged
+            is_drawn = datasets.is_generated(checkpoint.read_spec(folder).dataset)
+            if is_drawn and events.read_text("utf-8").count('"watched"') >= FEWEST:
+                files[name] = events
     return files
