@@ -3,7 +3,6 @@
 from pathlib import Path
 
 import pytest
-import torch
 
 from vsdemo.core.event_reader import reader_for
 from vsdemo.data import storybook
@@ -133,15 +132,12 @@ def test_what_is_said_of_sentences_is_so(check):
     assert holds(check)
 
 
-@pytest.mark.long
 @pytest.mark.parametrize("check", [c for c in CHECKS if next(iter(c.values[0])) in OF_GALLERY])
 def test_what_is_said_of_pictures_is_so(check, home, monkeypatch):
     monkeypatch.setenv("VSDEMO_HOME", str(home))
-    torch.set_num_threads(2)
     assert holds(check)
 
 
-@pytest.mark.long
 def test_no_caption_is_the_sentence_that_finds_the_fox(home, monkeypatch):
     monkeypatch.setenv("VSDEMO_HOME", str(home))
     captions = {caption.strip(" .").lower() for caption in engine("storybook/vse").gallery.captions}
