@@ -8,6 +8,7 @@ import httpx
 import pytest
 from playwright.sync_api import expect
 
+from tests.support import fake_alignment
 from tests.test_readme import ROOT
 from tests.ui.test_accessibility import WIDTHS, check, opened
 from vsdemo.ui import TABS
@@ -151,7 +152,10 @@ def test_a_lesson_asks_opens_the_page_and_tells_the_answer(visit):
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("width", WIDTHS)
 @pytest.mark.parametrize("tab", KEYS)
-def test_axe_has_no_objection_to_any_explanation(visit, tab, width, scheme):
+def test_axe_has_no_objection_to_any_explanation(
+    visit, tab, width, scheme, monkeypatch, fake_parser
+):
+    fake_alignment.install(monkeypatch)  # so that Align shows results
     page = opened(visit, tab, width, scheme, f"&learn=explain-{tab}")
     expect(page.locator("#guide math")).to_be_visible()
     check(page)
