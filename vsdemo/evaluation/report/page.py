@@ -38,6 +38,7 @@ PAPERS_FILE = Path(__file__).parent / "papers.toml"
 NAMES = {  # of figures in sentences, where their own are not clear
     "lengths t2i": "mean rank",
     "lengths short_to_long": "mean rank",
+    "first_captions rsum": "rsum",
     "nli SNLI accuracy": "accuracy, points",
     "nli SICK accuracy": "accuracy, points",
     "detail level1 meanr": "mean rank, shortest",
