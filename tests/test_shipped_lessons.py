@@ -3,6 +3,8 @@
 from pathlib import Path
 
 import pytest
+from torch import tensor
+from torchvision.ops import box_iou
 
 from vsdemo.core.event_reader import reader_for
 from vsdemo.data import storybook
@@ -64,14 +66,6 @@ def dev_curve(name):
     return [e["rsum"] for e in reader_for(recorded()[name]).read() if e["kind"] == "eval"]
 
 
-def overlap(a, b):
-    width = min(a[2], b[2]) - max(a[0], b[0])
-    height = min(a[3], b[3]) - max(a[1], b[1])
-    shared = max(width, 0) * max(height, 0)
-    areas = [(box[2] - box[0]) * (box[3] - box[1]) for box in (a, b)]
-    return shared / (sum(areas) - shared)
-
-
 def region_of(model, check):
     """Return the region of a phrase in a photo; None if the model says that it is not there."""
     alignment = engine(model).align_photo(check["photo"], check["q"])
@@ -103,7 +97,7 @@ def holds(check):  # noqa: C901 (a case for each kind of statement)
             box = region_of(model, check)
             groups = storybook.scenes("test")[photo].groups
             boxes = [other for group in groups if group.kind == thing for other in group.boxes]
-            return box is not None and max(overlap(box, other) for other in boxes) > OVERLAP
+            return box is not None and float(box_iou(tensor([box]), tensor(boxes)).max()) > OVERLAP
         case {"no_region": model}:
             return region_of(model, check) is None
         case {"follows": model, "q": one, "second": other}:

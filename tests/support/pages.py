@@ -1,5 +1,6 @@
 """A page for callbacks and tabs that are used without a browser."""
 
+import re
 from types import SimpleNamespace
 
 import gradio as gr
@@ -63,3 +64,8 @@ def visit(model, gallery, text="", photo=None, upload=None, k=12, **other):
     """Return the visit of a tab with a selection."""
     selection = Selection(text, photo, gallery, upload, other=tuple(other.items()))
     return Visit(model, gallery, k, selection)
+
+
+def text(html):
+    """Return the words of HTML, without its tags."""
+    return re.sub(r"\s+", " ", re.sub(r"<[^>]*>", " ", html))

@@ -17,8 +17,10 @@ from gradio_client import Client
 from playwright.sync_api import expect
 
 from tests.support.serving import collect_sockets, free_port, served_here
+from tests.support.small_runs import trainer
 from vsdemo.core.paths import ROOT
 from vsdemo.data.storybook import store
+from vsdemo.evaluation import cards
 from vsdemo.ui import theme
 
 HERE = Path(__file__).parent
@@ -111,6 +113,19 @@ def checkpoints(toy_checkpoint, tmp_path_factory):
     """A folder of checkpoints with one model, `gru`."""
     root = tmp_path_factory.mktemp("checkpoints")
     shutil.copytree(toy_checkpoint, root / "toy" / "gru")
+    return root
+
+
+@pytest.fixture(scope="session")
+def several(checkpoints, own_folders, tmp_path_factory):
+    """A folder with `gru`, `order`, `char_gru` and a damaged checkpoint."""
+    root = tmp_path_factory.mktemp("several")
+    shutil.copytree(checkpoints / "toy" / "gru", root / "toy" / "gru")
+    for name in ("order", "char_gru"):
+        trainer(root / "toy" / name, "epochs=1", preset=name).run()
+        cards.finish(root / "toy" / name)
+    shutil.copytree(checkpoints / "toy" / "gru", root / "toy" / "broken")
+    (root / "toy" / "broken" / "model.safetensors").write_bytes(b"nothing")
     return root
 
 

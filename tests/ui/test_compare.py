@@ -1,17 +1,14 @@
 """The tab Compare: its callbacks, its HTML and its page."""
 
 import re
-import shutil
 from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
 from playwright.sync_api import expect
 
-from tests.support.pages import last, shown, tab_of
+from tests.support.pages import last, shown, tab_of, text
 from tests.support.pages import visit as visit_of
-from tests.support.small_runs import trainer
-from vsdemo.evaluation import cards
 from vsdemo.evaluation.metrics.proportion import wilson
 from vsdemo.ui import callbacks
 from vsdemo.ui.compare.state import ROWS, CompareState
@@ -21,19 +18,6 @@ from vsdemo.ui.compare.votes import Votes
 
 TEXT, OTHER = "a red circle", "a blue circle"
 PHONE = {"width": 390, "height": 844}
-
-
-@pytest.fixture(scope="module")
-def several(checkpoints, own_folders, tmp_path_factory):
-    """Return a folder with `gru`, `order`, `char_gru` and a damaged checkpoint."""
-    root = tmp_path_factory.mktemp("compared")
-    shutil.copytree(checkpoints / "toy" / "gru", root / "toy" / "gru")
-    for name in ("order", "char_gru"):
-        trainer(root / "toy" / name, "epochs=1", preset=name).run()
-        cards.finish(root / "toy" / name)
-    shutil.copytree(checkpoints / "toy" / "gru", root / "toy" / "broken")
-    (root / "toy" / "broken" / "model.safetensors").write_bytes(b"nothing")
-    return root
 
 
 @pytest.fixture
@@ -48,10 +32,6 @@ def opened(tab, text=TEXT, *, photo=None, is_blind=False, model="gru", **other):
     other = {"with": "order", **other}
     visit = visit_of(model, "toy-test", text, photo, **other)
     return shown(tab, visit, None, is_blind)
-
-
-def text(html):
-    return re.sub(r"\s+", " ", re.sub(r"<[^>]*>", " ", html))
 
 
 def clicked(number):

@@ -1,17 +1,14 @@
 """The tab Sentences: its callbacks, its HTML and its page."""
 
 import re
-import shutil
 from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
 from playwright.sync_api import expect
 
-from tests.support.pages import last, shown, tab_of
+from tests.support.pages import last, shown, tab_of, text
 from tests.support.pages import visit as visit_of
-from tests.support.small_runs import trainer
-from vsdemo.evaluation import cards
 from vsdemo.search.sentence_comparison import SentenceComparison
 from vsdemo.ui import callbacks
 from vsdemo.ui.sentences import view
@@ -20,19 +17,6 @@ from vsdemo.ui.sentences.tab import EXAMPLES, NEAREST, SentencesTab
 
 A, B = "one red circle", "there is a circle here"
 PHONE = {"width": 390, "height": 844}
-
-
-@pytest.fixture(scope="module")
-def several(checkpoints, own_folders, tmp_path_factory):
-    """Return a folder with `gru`, `order`, `char_gru` and a damaged checkpoint."""
-    root = tmp_path_factory.mktemp("several")
-    shutil.copytree(checkpoints / "toy" / "gru", root / "toy" / "gru")
-    for name in ("order", "char_gru"):
-        trainer(root / "toy" / name, "epochs=1", preset=name).run()
-        cards.finish(root / "toy" / name)
-    shutil.copytree(checkpoints / "toy" / "gru", root / "toy" / "broken")
-    (root / "toy" / "broken" / "model.safetensors").write_bytes(b"nothing")
-    return root
 
 
 @pytest.fixture
@@ -44,10 +28,6 @@ def tab(several, monkeypatch):
 
 def pair(*texts, model="gru"):
     return PairState(texts or (A, B), model, "toy-test")
-
-
-def text(html):
-    return re.sub(r"\s+", " ", re.sub(r"<[^>]*>", " ", html))
 
 
 def answered(tab, first=A, second=B, model="gru"):

@@ -151,12 +151,12 @@ class Reader:
 
     def _encode_one(self, sentence: Sentence) -> Embeddings:
         """Return the embedding of a sentence; on a GPU, batched with those of other visitors."""
-        self._check_known(sentence)
+        self.check_known(sentence)
         return self._batches(sentence) if self._shares_batches else self._encode([sentence])
 
     def _encode(self, sentences: Sequence[Sentence]) -> Embeddings:
         for sentence in sentences:
-            self._check_known(sentence)
+            self.check_known(sentence)
         return self.model.encode_text(sentences)
 
     def _encode_each(self, sentences: Sequence[Sentence]) -> list[Embeddings]:
@@ -167,7 +167,8 @@ class Reader:
         rows = zip(embeddings.x, embeddings.mask, strict=True)
         return [Embeddings(x[mask][None], mask[mask][None]) for x, mask in rows]
 
-    def _check_known(self, sentence: Sentence) -> None:
+    def check_known(self, sentence: Sentence) -> None:
+        """Raise UserError if the model knows no word of a sentence."""
         known, unknown = self._text.unknown(sentence)
         if not known:
             shown = ", ".join(map(repr, unknown[:SHOWN_WORDS])) or repr(sentence.text[:40])

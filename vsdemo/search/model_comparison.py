@@ -30,7 +30,7 @@ from vsdemo.search.query import make_query
 from vsdemo.search.ranking import Ranking
 
 FEWEST, MOST = 2, 4  # models that are compared
-ASKED = 200  # captions among which an example is looked for
+SAMPLE = 200  # captions that are searched for an example
 
 
 @dataclass(frozen=True)
@@ -239,7 +239,7 @@ def telling_caption(winner: Engine, loser: Engine) -> TellingCaption | None:
     gallery = winner.gallery
     if not gallery.captions:
         raise UserError("This gallery has no captions, so it is not known which answers are right.")
-    numbers = spread(range(len(gallery.captions)), ASKED)
+    numbers = spread(range(len(gallery.captions)), SAMPLE)
     right = torch.from_numpy(_right_photos(gallery)[numbers])  # (C, P)
     by_winner, by_loser = (_scores(engine, numbers) for engine in (winner, loser))
     ranks = best_ranks(by_loser, right)

@@ -38,8 +38,9 @@ def read(engine: Engine, text: str, k: int = 4) -> list[ReadingStep]:
         UserError: The sentence is blank or too long, or the model knows no word of it.
     """
     count = check_k(k)
-    engine.encode(text)  # raises what is wrong with the sentence
-    texts, embeddings = engine.model.encode_parts(engine.parse(text))
+    sentence = engine.parse(text)
+    engine.check_known(sentence)
+    texts, embeddings = engine.model.encode_parts(sentence)
     return [
         ReadingStep(part, tuple(engine.photos.top_specific(embeddings[row : row + 1], count)))
         for row, part in enumerate(texts)

@@ -75,6 +75,27 @@ class CompareState:
         """Return how a model is called on the page: by its name or, if it is hidden, a letter."""
         return LETTERS[self.order.index(model)] if self.is_blind else model
 
+    def asking(
+        self,
+        selection: Selection,
+        *,
+        second: str = "",
+        photo: int | None = None,
+        upload: str | None = None,
+        chosen: int | None = None,
+    ) -> CompareState:
+        """Return the state with another query, whose sentence is that of the selection."""
+        return replace(
+            self,
+            text=selection.text,
+            second=second,
+            photo=photo,
+            upload=upload,
+            chosen=chosen,
+            order=(),
+            selection=selection,
+        )
+
     def hide_models(self) -> CompareState:
         """Return the state with the models in a random order, without their names.
 

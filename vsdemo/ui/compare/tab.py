@@ -13,8 +13,8 @@ from vsdemo.core.images import open_photo
 from vsdemo.core.sentences import Sentence
 from vsdemo.search.engine import Engine
 from vsdemo.search.model_comparison import (
-    ASKED,
     MOST,
+    SAMPLE,
     compare_descriptions,
     compare_pair,
     compare_searches,
@@ -40,7 +40,7 @@ PAIRS = (
     ("A red car.", "A blue car."),
 )
 ALL = "All models, with the papers' figures"
-NO_EXAMPLE = "None of {asked} captions is answered correctly by {winner} alone."
+NO_EXAMPLE = "None of {count} captions is answered correctly by {winner} alone."
 TELLING = "Right at first for {winner}; for {loser}, the first right photo is number {rank:,}."
 CHOOSE = "Choose at least one other model."
 VOTE_FIRST = "After your vote, a photo that you click is shown here with what each model sees."
@@ -84,7 +84,7 @@ class CompareTab:
                 self.votes = clickable_html("compare-votes")
             with gr.Column(scale=5, min_width=320, elem_classes="side-column") as self.side:
                 self.detail = clickable_html("compare-detail", padding=False)
-        with gr.Accordion(ALL, open=False, elem_id="all-figures") as self.all:
+        with gr.Accordion(ALL, open=False, elem_id="all-figures", elem_classes="tree") as self.all:
             self.table = clickable_html("figures-table")
         self.state = gr.State(None)
         self.kept = gr.BrowserState({}, storage_key="vsdemo-votes", secret="votes")
@@ -214,21 +214,12 @@ class CompareTab:
         """Compare what was typed by the chosen models."""
         if state is None:
             return
-        text, second = text.strip(), second.strip()
-        keeps_photo = state.has_photo and not text
-        if not keeps_photo:
-            text = Sentence.from_user(text).text
-        state = replace(
-            state,
-            text=text,
-            second="" if keeps_photo else second,
-            others=self._chosen(others, state),
-            photo=state.photo if keeps_photo else None,
-            upload=state.upload if keeps_photo else None,
-            order=(),
-            chosen=None,
-            selection=_selection(state) if keeps_photo else Selection(text),
-        )
+        if state.has_photo and not text.strip():
+            shown = state.asking(_selection(state), photo=state.photo, upload=state.upload)
+        else:
+            text = Sentence.from_user(text.strip()).text
+            shown = state.asking(Selection(text), second=second.strip())
+        state = replace(shown, others=self._chosen(others, state))
         yield from self._compare(state.hide_models() if is_blind else state)
 
     def run_example(
@@ -255,28 +246,17 @@ class CompareTab:
             raise UserError(GONE)
         if state is not None:
             open_photo(path)  # an unreadable photo changes nothing
-            selection = Selection(upload=path)
-            state = replace(
-                state,
-                text="",
-                second="",
-                others=self._chosen(others, state),
-                photo=None,
-                upload=path,
-                order=(),
-                selection=selection,
-            )
+            shown = state.asking(Selection(upload=path), upload=path)
+            state = replace(shown, others=self._chosen(others, state))
             yield {self.query: "", self.second: ""}
             yield from self._compare(state.hide_models() if is_blind else state)
 
     def compare_sentences(self, state: CompareState | None) -> Updates:
         """Compare the sentences that models find for the large photo."""
         if state is not None and state.large is not None:
-            shown = replace(
-                state, text="", second="", photo=state.large, upload=None, chosen=None, order=()
-            )
+            selection = Selection("", state.large, state.gallery)
             yield {self.query: "", self.second: ""}
-            yield from self._compare(replace(shown, selection=_selection(shown)))
+            yield from self._compare(state.asking(selection, photo=state.large))
 
     def _chosen(self, others: Sequence[str] | None, state: CompareState) -> tuple[str, ...]:
         """Return the models that were chosen beside that of the page."""
@@ -398,19 +378,10 @@ class CompareTab:
         winner, loser = (state.model, model) if loses else (model, state.model)
         example = telling_caption(engines[winner], engines[loser])
         if example is None:
-            raise UserError(NO_EXAMPLE.format(winner=winner, asked=ASKED))
+            raise UserError(NO_EXAMPLE.format(winner=winner, count=SAMPLE))
         text = html.tidy(example.text)
         yield {self.query: text, self.second: "", self.others: [model]}
-        shown = replace(
-            state,
-            text=text,
-            second="",
-            photo=None,
-            upload=None,
-            chosen=example.photo,
-            selection=Selection(text),
-        )
-        yield from self._compare(shown)
+        yield from self._compare(state.asking(Selection(text), chosen=example.photo))
         yield {self.note: html.note(TELLING.format(winner=winner, loser=loser, rank=example.rank))}
 
     def search_sentence(self, state: CompareState | None, event: gr.EventData) -> Updates:
@@ -435,7 +406,7 @@ class CompareTab:
             **self._detail(shown, engines),
             self.kept: votes.record(),
             self.votes: votes.figure(),
-            self.note: html.note(_revealed(state.order, choice)),
+            self.note: html.note(_revealed(state, choice)),
         }
 
     def show_votes(self, kept: Any) -> Updates:
@@ -452,7 +423,7 @@ def _selection(state: CompareState) -> Selection:
     return Selection("", state.photo, state.gallery, state.upload)
 
 
-def _revealed(order: Sequence[str], choice: str | None) -> str:
+def _revealed(state: CompareState, choice: str | None) -> str:
     """Return which models the columns were, and which one was voted for."""
-    names = ", ".join(f"{letter} was {model}" for letter, model in zip("ABCD", order, strict=False))
+    names = ", ".join(f"{state.title(model)} was {model}" for model in state.order)
     return f"{names}. Your vote: {choice or 'none is better'}."

@@ -234,10 +234,9 @@ def _cell(
     text: PhotoText,
 ) -> Cell:
     others = [other for other in columns if other is not column and hit.number in other.ranks]
-    names = [state.title(o.title) if o.title in state.models else o.title for o in others]
     elsewhere = [
-        f"{other.ranks[hit.number]:,} of {other.total:,} for {name}"
-        for other, name in zip(others, names, strict=True)
+        f"{other.ranks[hit.number]:,} of {other.total:,} for {state.title(other.title)}"
+        for other in others
     ]
     is_photo = not state.has_photo
     return Cell(

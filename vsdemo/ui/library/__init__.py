@@ -399,10 +399,7 @@ class Library:
         return [*dict.fromkeys([*names, *self.models])]
 
     def contrasts(self, model: str, gallery: str) -> list[str]:
-        """Return models to compare a model with, one for each paper, spread over the years.
-
-        They are those that are ready, or read photos by the same network, and fit the gallery.
-        """
+        """Return keys of models to compare a model with, see `offers.contrasts`."""
         own = self.offer(model, gallery)
         return offers.contrasts(own, self.groups(gallery))
 

@@ -41,7 +41,6 @@ DRAWING = "Drawing the pictures of this training"
 PLAY, PAUSE = "Play", "Pause"
 SECONDS = 1.0  # between two evaluations
 FEWEST = 3  # evaluations of a training that is worth a replay
-MAX_WATCHED = 100  # sentences
 
 
 class ReplayPanel:
@@ -158,7 +157,7 @@ class ReplayPanel:
         self, name: str | None, place: int, other: str | None, event: gr.EventData
     ) -> Updates:
         """Show the photos of another watched sentence."""
-        number = callbacks.clicked_number(event, MAX_WATCHED)
+        number = callbacks.clicked_number(event, watched.MAX_WATCHED)
         yield {self.sentence: number}
         yield from self.show(name, place, number, other)
 

@@ -31,7 +31,6 @@ from vsdemo.ui.training.status import log, status
 
 ABOUT = "Train a model, and watch its search results improve."
 MAX_SHOWN = 6  # runs whose curves are drawn together
-MAX_WATCHED = 100  # sentences
 REPLAY, BESIDE = "replay", "beside"  # in addresses: a recorded training, and another one
 FAST_TICK, SLOW_TICK = 1, 5  # seconds between two updates, while a run trains and otherwise
 Seen = dict[Any, Any]  # hashes of what a page has drawn, so that nothing is drawn twice
@@ -223,7 +222,7 @@ class TrainTab:
         self, state: TrainState, seen: Seen, event: gr.EventData, *, page: gr.Request
     ) -> Updates:
         """Show the photos of another watched sentence."""
-        number = callbacks.clicked_number(event, MAX_WATCHED)
+        number = callbacks.clicked_number(event, watched.MAX_WATCHED)
         yield self.update(replace(state, sentence=number), seen, _visitor(page))
 
     def show_run(

@@ -14,6 +14,7 @@ from vsdemo.ui.components.html import PhotoAddress
 from vsdemo.ui.components.templates import render
 
 T = TypeVar("T")
+MAX_WATCHED = 100  # sentences
 
 
 @dataclass(frozen=True)
