@@ -1,5 +1,6 @@
 """A page for callbacks and tabs that are used without a browser."""
 
+import json
 import re
 from types import SimpleNamespace
 
@@ -64,6 +65,17 @@ def visit(model, gallery, text="", photo=None, upload=None, k=12, **other):
     """Return the visit of a tab with a selection."""
     selection = Selection(text, photo, gallery, upload, other=tuple(other.items()))
     return Visit(model, gallery, k, selection)
+
+
+def english(value):
+    """Return the English text of a widget's value."""
+    text = str(value)
+    return json.loads(text.removeprefix("__i18n__"))["key"] if "__i18n__" in text else text
+
+
+def template_html(widget):
+    """Return the English HTML of a widget's template."""
+    return json.loads(widget.html_template[3:].removesuffix(")[vsdemo.language]}"))["en"]
 
 
 def text(html):

@@ -22,6 +22,7 @@ from vsdemo.core.paths import ROOT
 from vsdemo.data.storybook import store
 from vsdemo.evaluation import cards
 from vsdemo.ui import theme
+from vsdemo.ui.components import labels
 
 HERE = Path(__file__).parent
 # app.py as it is, with fewer pictures of Storybook, and a fake web if there is one.
@@ -88,7 +89,7 @@ def served_page(make, **options):
             theme=theme.theme(),
             css=theme.css(),
             footer_links=[],
-            **options,
+            **{"i18n": labels.translations(), "head": theme.head(), **options},
         )
     try:
         yield f"http://127.0.0.1:{port}/"

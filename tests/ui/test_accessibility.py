@@ -54,10 +54,10 @@ def violations(page):
     ]
 
 
-def opened(visit, tab, width, scheme, more=""):
+def opened(visit, tab, width, scheme, more="", **options):
     size = {"width": width, "height": WIDTHS[width]}
     path = f"?tab={tab}&__theme={scheme}{more}"
-    page = visit(path=path, viewport=size, color_scheme=scheme, reduced_motion="reduce")
+    page = visit(path=path, viewport=size, color_scheme=scheme, reduced_motion="reduce", **options)
     expect(page.locator(TABS[tab]).first).to_be_visible(timeout=60_000)
     page.wait_for_timeout(500)  # a button that is enabled changes its colours slowly
     return page
@@ -88,14 +88,15 @@ def test_axe_has_no_objection_to_the_list_of_models(visit, width, scheme):
 
 @pytest.mark.long
 @pytest.mark.parametrize(("tab", "width", "scheme"), ALL)
-def test_axe_has_no_objection_on_any_screen(visit, tab, width, scheme):
-    check(opened(visit, tab, width, scheme))
+@pytest.mark.parametrize("locale", ["en-US", "de-DE"])
+def test_axe_has_no_objection_on_any_screen(visit, tab, width, scheme, locale):
+    check(opened(visit, tab, width, scheme, locale=locale))
 
 
 @pytest.mark.parametrize("tab", TABS)
 def test_nothing_is_cut_off_at_twice_the_size(visit, tab):
-    """A browser at 200% zoom has half as many pixels of CSS."""
-    page = visit(path=f"?tab={tab}", viewport={"width": 720, "height": 450})
+    """A browser at 200% zoom has half as many pixels of CSS, and German has longer words."""
+    page = visit(path=f"?tab={tab}", viewport={"width": 720, "height": 450}, locale="de-DE")
     expect(page.locator(TABS[tab]).first).to_be_visible(timeout=60_000)
     assert cut_off(page) == []
     assert not page.evaluate("document.documentElement.scrollWidth > window.innerWidth")

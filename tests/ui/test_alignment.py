@@ -259,7 +259,7 @@ def test_another_model_is_shown_beside_the_first(tab, monkeypatch):
     monkeypatch.setattr(tab.library, "aligners", lambda gallery: ["gru", "bow"])
     update = opened(tab)
     panel, state = tab.comparison, update[tab.state]
-    assert update[panel.choice]["choices"] == [NONE, "bow"]
+    assert update[panel.choice]["choices"] == [(NONE, NONE), "bow"]
     state = replace(state, aligned_by="bow")
     shown_beside = list(panel.show(state, "gru"))[-1][panel.other]
     assert "The same by gru" in shown_beside

@@ -11,7 +11,7 @@ from playwright.sync_api import expect
 from tests.support import fake_hub
 from tests.support.clips import write_clip
 from tests.support.model_menu import chosen_model
-from tests.support.pages import PAGE, tab_of
+from tests.support.pages import PAGE, english, tab_of
 from tests.support.serving import served_here
 from vsdemo.data.downloads import fetch, hub
 from vsdemo.data.storybook import store
@@ -51,7 +51,7 @@ def shown(offer, update):
         return "", []
     text = " ".join(re.sub("<[^>]+>", "", update[offer.line]).split())
     buttons = (offer.fetch, offer.cancel, offer.search)
-    return text, [button.value for button in buttons if update[button]["visible"]]
+    return text, [english(button.value) for button in buttons if update[button]["visible"]]
 
 
 def wait_until_ended(downloads):

@@ -29,7 +29,7 @@ from vsdemo.ui.compare.state import CompareState
 from vsdemo.ui.compare.votes import Votes
 from vsdemo.ui.components import html, templates, words
 from vsdemo.ui.components.html import Bar, PhotoCard
-from vsdemo.ui.components.language import dependency_tree
+from vsdemo.ui.components.sentence import dependency_tree
 from vsdemo.ui.describe import composed
 from vsdemo.ui.describe import view as describe
 from vsdemo.ui.describe.state import Ranking as RankedSentences
@@ -236,7 +236,7 @@ CASES = [
     ("components/photo_cards.html", photo_picks),
     ("components/progress.html", html.progress),
     ("components/progress.html", lambda t: html.progress(t, 1, 2)),
-    ("components/progress.html", lambda t: html.progress(t, 1, 2, number=lambda n: t)),
+    ("components/progress.html", lambda t: html.progress(t, 1, 2, count=lambda n: t)),
     ("components/sentence_list.html", sentence_list),
     ("components/sentence_list.html", ranked_sentences),
     ("components/unread_words.html", unread),

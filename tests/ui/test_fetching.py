@@ -81,9 +81,9 @@ def test_failures_are_reported_in_one_sentence(library, web, monkeypatch):
 def test_a_public_server_offers_no_downloads(library, monkeypatch):
     monkeypatch.setenv("SPACE_ID", "somebody/vsdemo")
     assert Downloads(library).names == ()
-    assert "'Fetch'" not in str(build(library)[0].config)
+    assert '"Fetch"' not in str(build(library)[0].config)
     monkeypatch.delenv("SPACE_ID")
-    assert "'Fetch'" in str(build(library)[0].config)
+    assert '"Fetch"' in str(build(library)[0].config)
 
 
 def test_available_data_have_no_button(library):

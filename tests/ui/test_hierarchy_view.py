@@ -8,6 +8,7 @@ import pytest
 import torch
 
 from tests.support.hostile import check_escaped
+from tests.support.pages import template_html
 from vsdemo.hierarchy.order import CAPTION, CONCEPT, PHOTO, ROOT, Hierarchy, Item, Node, Step
 from vsdemo.models.scores import SCORES
 from vsdemo.ui.hierarchy import navigation, view
@@ -63,7 +64,7 @@ def text(html):
         lambda text: view.tray([text]),
         lambda text: view.joined(same(text), NEAREST, address, title="Compose", truths=UNKNOWN),
         lambda text: view.joined(same("x"), NEAREST, address, title=text, truths=UNKNOWN),
-        lambda text: map_widget(text).html_template,
+        lambda text: template_html(map_widget(text)),
     ],
 )
 def test_html_is_escaped(page):

@@ -13,12 +13,14 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.support.model_menu import chosen_model
+from tests.support.pages import english
 from tests.support.training_app import SLOW, choose, expect_state, ready, serving, train
 from tests.ui.conftest import DESKTOP
 from vsdemo.core import locks
 from vsdemo.serving import access
 from vsdemo.serving.training_limits import training_minutes
 from vsdemo.ui import build
+from vsdemo.ui.components import labels
 from vsdemo.ui.library import Library
 
 pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning")
@@ -218,11 +220,12 @@ def test_a_public_server_trains_only_if_allowed(checkpoints, monkeypatch, tmp_pa
         monkeypatch.setenv(name, str(value))
     monkeypatch.setenv("SPACE_ID", "somebody/vsdemo")
     monkeypatch.setenv("VSDEMO_ALLOW_TRAINING", "1" if allowed else "")
-    demo, _ = build(Library())
+    demo, page = build(Library())
     callbacks = [fn.name for fn in demo.fns.values()]
     assert [name in callbacks for name in ("train", "delete", "toggle_run")] == [allowed] * 3
-    config = json.dumps(demo.config, default=str)
-    assert ("Training is disabled on this public server" in config) != allowed
+    texts = labels.translations().translations["en"]
+    note = texts.get(english(page.tabs["train"].note.value), "")
+    assert ("Training is disabled on this public server" in note) != allowed
 
 
 def test_a_public_server_limits_the_time_of_a_training(monkeypatch):

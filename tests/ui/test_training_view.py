@@ -7,6 +7,7 @@ from itertools import count
 import pytest
 
 from tests.support.hostile import HOSTILE, check_escaped
+from tests.support.pages import template_html
 from vsdemo.training.jobs.jobs import Run
 from vsdemo.training.jobs.spec import JobSpec
 from vsdemo.training.requirements import Check
@@ -79,7 +80,7 @@ def retrieved(*events, **options):
         lambda text: watched.results(
             [evaluation(1, "a dog")], 0, lambda number, size: text, is_alive=True
         ),
-        lambda text: curves_widget(text).html_template,
+        lambda text: template_html(curves_widget(text)),
     ],
 )
 def test_html_is_escaped(page):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from markupsafe import Markup
 
 from vsdemo.core.alignment import Alignment
+from vsdemo.core.language import translate, translate_count
 from vsdemo.plots.region_marks import Mark, badge_places, link_text, marks, phrase
 from vsdemo.plots.svg import element
 
@@ -38,7 +39,7 @@ def boxes_svg(alignment: Alignment, size: tuple[int, int]) -> str:
         "class": "boxes",
         "viewBox": f"0 0 {width} {height}",
         "role": "group",
-        "aria-label": "Regions of the photo",
+        "aria-label": translate("Regions of the photo"),
     }
     links = [
         _link(alignment, number, (width, height)) for number in range(len(alignment.visible_links))
@@ -54,7 +55,18 @@ def area_of(box: Box) -> float:
 def _box(alignment: Alignment, region: int, mark: Mark, size: tuple[float, float]) -> Markup:
     x0, y0, x1, y1 = inside(alignment.boxes[region], size, 2)
     phrases = "; ".join(phrase(alignment, m) for m in alignment.fragments_of(region))
-    extent = "the whole photo, " if area_of(alignment.boxes[region]) > 0.999 else ""
+    is_whole = area_of(alignment.boxes[region]) > 0.999
+    label = (
+        translate(
+            "Region {region}, the whole photo, aligned with: {phrases}",
+            region=mark.number,
+            phrases=phrases,
+        )
+        if is_whole
+        else translate(
+            "Region {region}, aligned with: {phrases}", region=mark.number, phrases=phrases
+        )
+    )
     rectangle = {
         "x": f"{x0:.1f}",
         "y": f"{y0:.1f}",
@@ -66,7 +78,7 @@ def _box(alignment: Alignment, region: int, mark: Mark, size: tuple[float, float
         "tabindex": 0,
         "aria-pressed": "false",
         "data-region": region,
-        "aria-label": f"Region {mark.number}, {extent}aligned with: {phrases}",
+        "aria-label": label,
     }
     return element(
         "g",
@@ -122,7 +134,7 @@ def inside(box: Box, size: tuple[float, float], edge: float) -> Box:
 def sum_of(alignment: Alignment) -> str:
     """Return what the total is, such as "the sum of 3 parts"; the rest is one part."""
     count = len(alignment.content_fragments) + bool(alignment.rest_fragments)
-    return f"the sum of {count} parts" if count != 1 else "its one part"
+    return translate_count("its one part", "the sum of {count} parts", count)
 
 
 def reach(alignment: Alignment) -> tuple[float, float]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from PIL import Image
 
 from vsdemo.core.alignment import Alignment
+from vsdemo.core.language import number, translate
 from vsdemo.plots.alignment_overlay import area_of, centre_of, inside, reach, sum_of
 from vsdemo.plots.pens import PAPER, Pen, PixelPen, Place, SvgPen, text_width
 from vsdemo.plots.region_marks import (
@@ -15,7 +16,9 @@ from vsdemo.plots.region_marks import (
     link_text,
     marks,
     marks_of_words,
+    part_number,
     phrase,
+    relation_text,
     rest_phrase,
 )
 
@@ -140,17 +143,19 @@ def _draw_word(pen: Pen, alignment: Alignment, word: int, x: float, y: float) ->
 def _draw_parts(pen: Pen, alignment: Alignment, y: float) -> None:
     """Draw the total, then a row for each fragment; their bars end to end add up to the total."""
     digits = decimals([*alignment.parts, alignment.total])
-    total = f"Score {alignment.total:.{digits}f} = {sum_of(alignment)}"
+    total = translate(
+        "Score {score} = {sum}", score=number(alignment.total, digits), sum=sum_of(alignment)
+    )
     pen.text((MARGIN, y), total, INK, SMALL + 4)
-    pen.text((X_BAR - 12, y), "best region", QUIET, SMALL, "r")
-    pen.text((MARGIN + WIDTH, y), "part", QUIET, SMALL, "r")
+    pen.text((X_BAR - 12, y), translate("best region"), QUIET, SMALL, "r")
+    pen.text((MARGIN + WIDTH, y), translate("part"), QUIET, SMALL, "r")
     sum_before = 0.0
     for m in alignment.content_fragments:
         y += ROW
         part = alignment.parts[m]
         _draw_part(pen, alignment, m, y, sum_before)
         ink = QUIET if alignment.best_region(m) is None else INK
-        pen.text((MARGIN + WIDTH, y), f"{part:z.{digits}f}", ink, SMALL, "r")
+        pen.text((MARGIN + WIDTH, y), part_number(part, digits), ink, SMALL, "r")
         sum_before += part
     if alignment.rest_fragments:
         y += ROW
@@ -158,13 +163,13 @@ def _draw_parts(pen: Pen, alignment: Alignment, y: float) -> None:
         text = _shorten(rest_phrase(alignment), SMALL, X_BAR - MARGIN - 60)
         pen.text((MARGIN + 36, y), text, QUIET, SMALL)
         _draw_bar(pen, alignment, (sum_before, sum_before + part), y, QUIET)
-        pen.text((MARGIN + WIDTH, y), f"{part:z.{digits}f}", QUIET, SMALL, "r")
+        pen.text((MARGIN + WIDTH, y), part_number(part, digits), QUIET, SMALL, "r")
 
 
 def _draw_part(pen: Pen, alignment: Alignment, m: int, y: float, sum_before: float) -> None:
     """Draw a fragment, its best region, and its bar, which begins where those before it end."""
     region = alignment.best_region(m)
-    text = f"{phrase(alignment, m)}  ({alignment.fragments[m].relation})"
+    text = f"{phrase(alignment, m)}  ({relation_text(alignment.fragments[m].relation)})"
     text = _shorten(text, SMALL, X_BAR - 130 - MARGIN)
     if region is None:
         pen.line((X_BAR, y), (X_BAR + BAR, y), LINE, 1)
@@ -175,7 +180,8 @@ def _draw_part(pen: Pen, alignment: Alignment, m: int, y: float, sum_before: flo
     pen.disc((MARGIN + 12, y), 12, mark.colour)
     pen.text((MARGIN + 12, y), str(mark.number), mark.ink, SMALL - 3, "m")
     pen.text((MARGIN + 36, y), text, INK, SMALL)
-    pen.text((X_BAR - 12, y), f"{alignment.best_score(m):.2f}", INK, SMALL, "r")
+    score = number(alignment.best_score(m) or 0.0, 2)
+    pen.text((X_BAR - 12, y), score, INK, SMALL, "r")
     _draw_bar(pen, alignment, (sum_before, sum_before + alignment.parts[m]), y, mark.colour)
 
 

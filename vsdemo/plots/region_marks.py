@@ -10,9 +10,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from vsdemo.core.alignment import WHOLE, Alignment, Link
+from vsdemo.core.language import message, translate
+from vsdemo.core.language import number as number_text
 
 COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#F0E442")
 INKS = ("#ffffff", "#111111")
+KINDS = {  # of fragments that are no dependencies
+    "word": message("word"),
+    "bigram": message("bigram"),
+    "phrase": message("phrase"),
+}
 
 Size = tuple[float, float]
 
@@ -80,13 +87,15 @@ def rest_phrase(alignment: Alignment) -> str:
     """
     rest = [alignment.fragments[m] for m in alignment.rest_fragments]
     parts = [part for part in rest if part.relation != WHOLE]
-    whole = ["whole sentence"] * (len(parts) < len(rest))
+    whole = [translate("whole sentence")] * (len(parts) < len(rest))
     if whole and not parts:
         return whole[0]
     numbers = {n for part in parts for n in part.words}
     words = (alignment.words[n].lower() for n in sorted(numbers & alignment.function_words))
     named = ", ".join(dict.fromkeys(word for word in words if word[:1].isalnum()))
-    return ", ".join([*whole, f"function words: {named}" if named else "function words"])
+    if not named:
+        return ", ".join([*whole, translate("function words")])
+    return ", ".join([*whole, translate("function words: {words}", words=named)])
 
 
 def phrase(alignment: Alignment, fragment: int) -> str:
@@ -95,10 +104,16 @@ def phrase(alignment: Alignment, fragment: int) -> str:
     return " ".join(alignment.words[n] for n in numbers)
 
 
+def relation_text(relation: str) -> str:
+    """Return the relation of a fragment as it is shown: a dependency by its label."""
+    return translate(KINDS[relation]) if relation in KINDS else relation
+
+
 def absence(alignment: Alignment, fragment: int) -> str:
     """Return why a fragment has no region."""
     words = {*alignment.fragments[fragment].words} - alignment.function_words
-    return "unknown word" if words <= {*alignment.unknown} else "not in the picture"
+    is_unknown = words <= {*alignment.unknown}
+    return translate("unknown word") if is_unknown else translate("not in the picture")
 
 
 def link_text(alignment: Alignment, link: Link) -> str:
@@ -112,6 +127,11 @@ def decimals(values: Sequence[float]) -> int:
     if not largest:
         return 2
     return next((n for n in range(2, 6) if largest >= 10 ** (1 - n)), 6)
+
+
+def part_number(value: float, digits: int) -> str:
+    """Return a part or the total as text; what is rounded to 0 has no sign."""
+    return number_text(round(value, digits) + 0.0, digits)
 
 
 def badge_places(

@@ -9,13 +9,14 @@ import re
 from collections.abc import Iterable, Sequence
 from html import escape
 
+from vsdemo.core.language import message, translate
 from vsdemo.core.sentences import Tree
 from vsdemo.plots import tree_layout
 from vsdemo.plots.region_marks import Mark
 from vsdemo.plots.tree_layout import MARGIN, ROOT, Arc, clean
 from vsdemo.plots.universal_dependencies import COLOURS, role, word_class
 
-TITLE = "Dependency tree"
+TITLE = message("Dependency tree")
 STEP = 24  # from one level of arcs to the next
 ARROW = 7
 BEND = 10  # radius of an arc's corners
@@ -46,11 +47,14 @@ def tree_text(tree: Tree) -> str:
     """Return a tree in words: "runs (root); dog, nsubj of runs"."""
     words = [clean(word) for word in tree.words]
     dependents = [
-        f"{word}, {clean(label)} of {words[head - 1]}"
+        translate(
+            "{word}, {relation} of {head}", word=word, relation=clean(label), head=words[head - 1]
+        )
         for word, head, label in zip(words, tree.heads, tree.labels, strict=True)
         if head
     ]
-    return "; ".join([f"{words[tree.root]} (root)", *dependents])
+    root = translate("{word} (root)", word=words[tree.root])
+    return "; ".join([root, *dependents])
 
 
 def tree_svg(
@@ -96,7 +100,7 @@ class _TreeFigure:
         return (
             f'<svg xmlns="http://www.w3.org/2000/svg" class="deptree" role="group" '
             f'viewBox="0 0 {width} {height}" width="{width}" height="{height}">'
-            f"<title>{TITLE}</title><desc>{escape(tree_text(self.tree))}</desc>"
+            f"<title>{escape(translate(TITLE))}</title><desc>{escape(tree_text(self.tree))}</desc>"
             f"<style>{_style()}</style>"
             f'<rect class="paper" width="{width}" height="{height}"/>'
             f'<path class="lines" d="{_join(self.lines.values())}"/>'
@@ -154,7 +158,9 @@ class _TreeFigure:
         if i in self.function_words:
             return description
         mark = self.regions[i]
-        region = f"region {mark.number}" if mark else "no region"
+        region = (
+            translate("region {region}", region=mark.number) if mark else translate("no region")
+        )
         return f"{description}; {region}"
 
     def _line(self, arc: Arc) -> str:

@@ -2,24 +2,26 @@
 
 from __future__ import annotations
 
+from vsdemo.core.language import message, translate
+
 TAGS = {  # universal part-of-speech tag: (word class, name)
-    "NOUN": ("noun", "noun"),
-    "PROPN": ("noun", "proper noun"),
-    "PRON": ("noun", "pronoun"),
-    "VERB": ("verb", "verb"),
-    "AUX": ("verb", "auxiliary"),
-    "ADJ": ("adjective", "adjective"),
-    "ADV": ("adverb", "adverb"),
-    "ADP": ("adposition", "preposition"),
-    "DET": ("determiner", "determiner"),
-    "NUM": ("other", "number"),
-    "CCONJ": ("other", "conjunction"),
-    "SCONJ": ("other", "subordinating conjunction"),
-    "PART": ("other", "particle"),
-    "INTJ": ("other", "interjection"),
-    "PUNCT": ("other", "punctuation"),
-    "SYM": ("other", "symbol"),
-    "X": ("other", "other word"),
+    "NOUN": ("noun", message("noun")),
+    "PROPN": ("noun", message("proper noun")),
+    "PRON": ("noun", message("pronoun")),
+    "VERB": ("verb", message("verb")),
+    "AUX": ("verb", message("auxiliary")),
+    "ADJ": ("adjective", message("adjective")),
+    "ADV": ("adverb", message("adverb")),
+    "ADP": ("adposition", message("preposition")),
+    "DET": ("determiner", message("determiner")),
+    "NUM": ("other", message("number")),
+    "CCONJ": ("other", message("conjunction")),
+    "SCONJ": ("other", message("subordinating conjunction")),
+    "PART": ("other", message("particle")),
+    "INTJ": ("other", message("interjection")),
+    "PUNCT": ("other", message("punctuation")),
+    "SYM": ("other", message("symbol")),
+    "X": ("other", message("other word")),
 }
 # Okabe-Ito, darkened on light paper and lightened on dark paper so that text of 13 px is readable.
 COLOURS = {  # word class: (on light paper, on dark paper)
@@ -32,45 +34,45 @@ COLOURS = {  # word class: (on light paper, on dark paper)
     "other": ("#67625a", "#a8a297"),
 }
 RELATIONS = {
-    "acl": "clause describing",
-    "acl:relcl": "relative clause of",
-    "advcl": "adverbial clause of",
-    "advmod": "adverbial modifier of",
-    "amod": "adjectival modifier of",
-    "appos": "apposition to",
-    "aux": "auxiliary of",
-    "aux:pass": "passive auxiliary of",
-    "case": "case marker of",
-    "cc": "conjunction before",
-    "ccomp": "clausal complement of",
-    "compound": "part of the compound",
-    "compound:prt": "particle of",
-    "conj": "joined to",
-    "cop": "copula of",
-    "csubj": "clausal subject of",
-    "det": "determiner of",
-    "discourse": "discourse element of",
-    "dislocated": "dislocated element of",
-    "expl": "expletive of",
-    "fixed": "part of the expression",
-    "flat": "part of the name",
-    "goeswith": "part of the word",
-    "iobj": "indirect object of",
-    "list": "listed after",
-    "mark": "marker of",
-    "nmod": "nominal modifier of",
-    "nmod:poss": "possessor of",
-    "nsubj": "subject of",
-    "nsubj:pass": "passive subject of",
-    "nummod": "count of",
-    "obj": "object of",
-    "obl": "oblique modifier of",
-    "obl:agent": "agent of",
-    "parataxis": "beside",
-    "punct": "punctuation of",
-    "reparandum": "mended by",
-    "vocative": "person addressed by",
-    "xcomp": "complement of",
+    "acl": message("clause describing"),
+    "acl:relcl": message("relative clause of"),
+    "advcl": message("adverbial clause of"),
+    "advmod": message("adverbial modifier of"),
+    "amod": message("adjectival modifier of"),
+    "appos": message("apposition to"),
+    "aux": message("auxiliary of"),
+    "aux:pass": message("passive auxiliary of"),
+    "case": message("case marker of"),
+    "cc": message("conjunction before"),
+    "ccomp": message("clausal complement of"),
+    "compound": message("part of the compound"),
+    "compound:prt": message("particle of"),
+    "conj": message("joined to"),
+    "cop": message("copula of"),
+    "csubj": message("clausal subject of"),
+    "det": message("determiner of"),
+    "discourse": message("discourse element of"),
+    "dislocated": message("dislocated element of"),
+    "expl": message("expletive of"),
+    "fixed": message("part of the expression"),
+    "flat": message("part of the name"),
+    "goeswith": message("part of the word"),
+    "iobj": message("indirect object of"),
+    "list": message("listed after"),
+    "mark": message("marker of"),
+    "nmod": message("nominal modifier of"),
+    "nmod:poss": message("possessor of"),
+    "nsubj": message("subject of"),
+    "nsubj:pass": message("passive subject of"),
+    "nummod": message("count of"),
+    "obj": message("object of"),
+    "obl": message("oblique modifier of"),
+    "obl:agent": message("agent of"),
+    "parataxis": message("beside"),
+    "punct": message("punctuation of"),
+    "reparandum": message("mended by"),
+    "vocative": message("person addressed by"),
+    "xcomp": message("complement of"),
 }
 
 
@@ -87,8 +89,15 @@ def role(tag: str, label: str, head: str | None) -> str:
         label: Its relation to the head.
         head: The head; None for the root.
     """
-    base = label.split(":")[0]
-    relation = RELATIONS.get(label) or RELATIONS.get(base) or f"{label or 'dependent'} of"
-    function = "root of the sentence" if head is None else f"{relation} {head}"
-    name = TAGS.get(tag, ("", tag.lower()))[1]
+    function = translate("root of the sentence") if head is None else _function(label, head)
+    name = translate(TAGS[tag][1]) if tag in TAGS else tag.lower()
     return function if function.startswith(name) else f"{name}, {function}"
+
+
+def _function(label: str, head: str) -> str:
+    """Return a relation to a head, such as "subject of swimming"."""
+    if relation := RELATIONS.get(label) or RELATIONS.get(label.split(":")[0]):
+        return f"{translate(relation)} {head}"
+    if label:
+        return translate("{relation} of {head}", relation=label, head=head)
+    return translate("dependent of {head}", head=head)

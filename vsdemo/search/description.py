@@ -8,6 +8,7 @@ from typing import NamedTuple
 from vsdemo.core.alignment import Alignment
 from vsdemo.core.embeddings import Embeddings
 from vsdemo.core.hits import Hit
+from vsdemo.core.language import translate
 from vsdemo.models.composition import Composed
 
 
@@ -40,5 +41,5 @@ class Composition(NamedTuple):
 def likely_text(likely: Sequence[str]) -> str:
     """Return a sentence about what a photo probably shows, to place before the nearest ones."""
     if likely:
-        return f"Probably: {'; '.join(likely)}."
-    return "Not sure what this photo shows; these sentences are only the nearest."
+        return translate("Probably: {phrases}.", phrases="; ".join(likely))
+    return translate("Not sure what this photo shows; these sentences are only the nearest.")

@@ -14,6 +14,7 @@ from typing import Any
 
 import gradio as gr
 
+from vsdemo.core import language
 from vsdemo.core.errors import UserError
 from vsdemo.core.paths import prepare_home
 from vsdemo.search.engine import Engine
@@ -27,7 +28,7 @@ from vsdemo.ui.api.endpoints import Endpoints
 from vsdemo.ui.backend.page import LOST, PATIENCE, BackendPage
 from vsdemo.ui.backend.photos import photo_route
 from vsdemo.ui.compare.tab import CompareTab
-from vsdemo.ui.components import html
+from vsdemo.ui.components import html, labels
 from vsdemo.ui.describe.tab import DescribeTab
 from vsdemo.ui.guide import routes as guide
 from vsdemo.ui.hierarchy.tab import HierarchyTab
@@ -84,6 +85,7 @@ def build(
 
 def _set_up(demo: gr.Blocks) -> None:
     """Set what every page needs of Gradio."""
+    language.follow(labels.page_language)
     # For a Space, Gradio adds a header to the page, with a font of Google and data of the Hub.
     demo.space_id = None
     # With ZeroGPU, Gradio's own queue has room for one request.
@@ -193,6 +195,7 @@ def _serve(port: int, demo: gr.Blocks, server: Server, options: Mapping[str, Any
             theme=theme.theme(),
             css=theme.css(),
             head=theme.head(),
+            i18n=labels.translations(),
             ssr_mode=False,
             enable_monitoring=False,
             run_history=False,

@@ -16,6 +16,7 @@ from markupsafe import Markup
 
 from vsdemo.core.caption_set import CaptionSet
 from vsdemo.core.errors import UserError
+from vsdemo.core.language import message, translate
 from vsdemo.core.paths import shorten_paths
 from vsdemo.search.engine import Engine
 from vsdemo.search.index import Index
@@ -38,9 +39,9 @@ NEWEST: dict[str, Any] = {**QUIET, "trigger_mode": "multiple"}
 AT_ONCE = 0.1  # seconds without a progress line, so that a value that is ready does not flicker
 TICK = 0.25  # seconds between two updates of the progress
 PATIENCE = 1  # seconds that a page may wait before it shows something
-UNEXPECTED = "Something went wrong in the app. The previous results are still here."
-GONE = "That item is no longer on the page; choose another one."
-STOPPED = "Stopped."
+UNEXPECTED = message("Something went wrong in the app. The previous results are still here.")
+GONE = message("That item is no longer on the page; choose another one.")
+STOPPED = message("Stopped.")
 REQUESTS = Requests()
 log = logging.getLogger(__name__)
 
@@ -96,7 +97,7 @@ def report_errors(
                 if not isinstance(error, UserError):
                     log.exception("%s failed", callback.__qualname__)
                 text = shorten_paths(str(error)) if isinstance(error, UserError) else UNEXPECTED
-                yield {note: html.problem(text)}
+                yield {note: html.problem(translate(text))}
             finally:
                 updates.close()
 
@@ -163,7 +164,7 @@ def stop(note: gr.HTML) -> Callable[[], Updates]:
     """Return a callback that replaces an unfinished request, and does nothing else."""
 
     def callback() -> Updates:
-        yield {note: html.note(STOPPED)}
+        yield {note: html.note(translate(STOPPED))}
 
     return callback
 

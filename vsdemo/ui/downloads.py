@@ -15,19 +15,24 @@ import gradio as gr
 from markupsafe import Markup
 
 from vsdemo.core.errors import Cancelled, UserError
+from vsdemo.core.language import message, number, translate
 from vsdemo.core.paths import shorten_paths
-from vsdemo.data.downloads import fetch
-from vsdemo.data.downloads.download import format_size
+from vsdemo.data.downloads import fetch, unpack
 from vsdemo.models.pretrained import make_fetched
 from vsdemo.serving.access import is_public
 from vsdemo.ui import callbacks
 from vsdemo.ui.callbacks import QUIET, Update
 from vsdemo.ui.components import html
+from vsdemo.ui.components.labels import static
 from vsdemo.ui.components.widgets import chip
 from vsdemo.ui.library import Library
 
 Names = tuple[str, ...]
 TICK = 1  # seconds between two updates of the progress
+STAGES = {
+    fetch.STAGE: message("Fetching {title}"),
+    unpack.STAGE: message("Unpacking {title}"),
+}
 log = logging.getLogger(__name__)
 
 
@@ -35,7 +40,7 @@ log = logging.getLogger(__name__)
 class Download:
     """How far a download is and, once it has ended, its error."""
 
-    stage: str = "Fetching"
+    stage: str = fetch.STAGE
     done: int = 0  # bytes
     total: int = 0
     ended: bool = False
@@ -122,9 +127,9 @@ class DownloadPanel:
         self.stop_buttons: dict[str, gr.Button] = {}
         for name in self.downloads.names:
             with gr.Row(elem_classes="fetch"):
-                self.lines[name] = gr.HTML(_line(name, Download(ended=True)))
-                self.start_buttons[name] = chip("Fetch")
-                self.stop_buttons[name] = chip("Cancel", visible=False)
+                self.lines[name] = gr.HTML(static(partial(_line, name, Download(ended=True))))
+                self.start_buttons[name] = chip(message("Fetch"))
+                self.stop_buttons[name] = chip(message("Cancel"), visible=False)
         self.timer = gr.Timer(TICK, active=False)
         self.open = gr.State(False)
         self.seen = gr.State(None)
@@ -176,15 +181,22 @@ class DownloadPanel:
             update[self.gallery] = gr.update(choices=library.labels)
             if not is_open:
                 for name in set(completed).difference(seen):
-                    gr.Info(f"{fetch.find_download(name).title} is available.")
+                    gr.Info(_available(name))
         return update
 
 
 def progress(name: str, state: Download) -> Markup:
     """Return how far a download is that has not ended."""
-    stage = "Stopping" if state.cancel.is_set() else state.stage
-    title = fetch.find_download(name).title
-    return html.progress(f"{stage} {title}", state.done, state.total, number=format_size)
+    text = message("Stopping {title}") if state.cancel.is_set() else STAGES[state.stage]
+    label = translate(text, title=fetch.find_download(name).title)
+    return html.progress(label, state.done, state.total, count=size_text)
+
+
+def size_text(size: int) -> str:
+    """Return a number of bytes as `format_size` does, in the language of the page."""
+    if size >= 999_500_000:
+        return f"{number(size / 1e9, 1)} GB"
+    return f"{number(size / 1e6)} MB" if size >= 999_500 else f"{number(size / 1e3)} kB"
 
 
 def _line(name: str, state: Download) -> Markup:
@@ -193,7 +205,15 @@ def _line(name: str, state: Download) -> Markup:
         return progress(name, state)
     item = fetch.find_download(name)
     if not item.missing:
-        return html.note(f"{item.title} is available.")
-    received = f"; {format_size(item.received)} downloaded" if item.received else ""
-    line = html.note(f"{item}{received}.")
-    return line + html.problem(state.problem) if state.problem else line
+        return html.note(_available(name))
+    needs = translate("needs the package {package}", package=item.package) if item.package else ""
+    parts = [translate(item.about), size_text(item.size), translate(item.terms), needs]
+    text = f"{item.title}: {', '.join(part for part in parts if part)}"
+    if item.received:
+        text = translate("{text}; {size} downloaded", text=text, size=size_text(item.received))
+    line = html.note(f"{text}.")
+    return line + html.problem(translate(state.problem)) if state.problem else line
+
+
+def _available(name: str) -> str:
+    return translate("{title} is available.", title=fetch.find_download(name).title)

@@ -8,9 +8,11 @@ from typing import Any
 import gradio as gr
 
 from vsdemo.core.errors import UserError
+from vsdemo.core.language import translate
 from vsdemo.ui import callbacks
 from vsdemo.ui.callbacks import LATEST, NEWEST, Updates
 from vsdemo.ui.components import html
+from vsdemo.ui.components.labels import label, static
 from vsdemo.ui.components.widgets import clickable_html, note_html
 
 
@@ -25,8 +27,8 @@ class FoldedPanel:
 
     def __init__(self, title: str, working: str, channel: str) -> None:
         self.working, self.channel = working, channel
-        with gr.Accordion(title, open=False, elem_classes="tree") as self.panel:
-            self.note = note_html(html.progress(working))
+        with gr.Accordion(label(title), open=False, elem_classes="tree") as self.panel:
+            self.note = note_html(static(lambda: html.progress(working)))
             self.content = clickable_html(f"{channel}-panel", padding=False)
         self.open = gr.State(False)
         self.shown = gr.State(None)  # the subject of the content
@@ -66,7 +68,11 @@ class FoldedPanel:
         if state is None or not is_open or self.subject(state) == shown:
             return
         if not (subject := self.subject(state)):
-            yield {self.note: html.note(self.nothing()), self.content: "", self.shown: None}
+            yield {
+                self.note: html.note(translate(self.nothing())),
+                self.content: "",
+                self.shown: None,
+            }
             return
         yield {self.note: html.progress(self.working)}
         try:

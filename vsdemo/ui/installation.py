@@ -10,6 +10,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, Mount, Route
 from starlette.staticfiles import StaticFiles
 
+from vsdemo.core import language
 from vsdemo.ui import theme
 
 ICONS = Path(__file__).parent / "static" / "icons"
@@ -17,12 +18,15 @@ FAVICON = ICONS / "icon.svg"
 
 
 def manifest(*, name: str, description: str) -> dict[str, Any]:
-    """Return the web app manifest; its addresses are relative, so that any root path works."""
+    """Return the web app manifest in the current language.
+
+    Its addresses are relative, so that any root path works.
+    """
     return {
         "name": name,
         "short_name": name,
-        "description": description,
-        "lang": "en",
+        "description": language.translate(description),
+        "lang": language.current(),
         "id": "./",
         "start_url": "./",
         "scope": "./",
@@ -46,10 +50,12 @@ def _icon(
 
 def routes(*, name: str, description: str) -> list[BaseRoute]:
     """Return the routes GET /manifest.json, instead of Gradio's own, and GET /icons/{file}."""
-    content = manifest(name=name, description=description)
 
     def send(request: Request) -> Response:
-        return JSONResponse(content, media_type="application/manifest+json")
+        with language.speaking(language.preferred(request.headers.get("accept-language", ""))):
+            content = manifest(name=name, description=description)
+        headers = {"Vary": "Accept-Language"}
+        return JSONResponse(content, headers=headers, media_type="application/manifest+json")
 
     return [
         Route("/manifest.json", send),

@@ -12,9 +12,11 @@ from typing import Any
 import gradio as gr
 
 from vsdemo.core.errors import UserError
+from vsdemo.core.language import message, translate
 from vsdemo.serving.access import is_public
 from vsdemo.ui import callbacks
 from vsdemo.ui.callbacks import LATEST, NEWEST, QUIET, REQUESTS, Update, Updates
+from vsdemo.ui.components.labels import label, static
 from vsdemo.ui.components.templates import render
 from vsdemo.ui.components.widgets import address_html, guide_html, programs_html
 from vsdemo.ui.downloads import DownloadPanel, Downloads
@@ -26,7 +28,7 @@ from vsdemo.ui.tabs import FIRST_K, Context, Selection, Tab, Visit, is_shown
 from vsdemo.ui.uploads import Uploads
 
 TITLE = "vsdemo"
-SUBTITLE = "Sentences and photos in one space"
+SUBTITLE = message("Sentences and photos in one space")
 # What the page adds to requests.
 UPLOAD = "(_, k) => [history.state?.upload ?? '', k]"
 RESTORES = "(_, ...values) => [vsdemo.restoresBeforeTab({}), ...values]"
@@ -43,7 +45,7 @@ SHARED = (
 
 def page_title() -> gr.HTML:
     """Return the title of the page as a widget."""
-    title = render("page/title.html", title=TITLE, subtitle=SUBTITLE)
+    title = static(lambda: render("page/title.html", title=TITLE, subtitle=SUBTITLE))
     return gr.HTML(title, elem_classes="title")
 
 
@@ -65,11 +67,13 @@ class Page:
         with gr.Row(elem_classes="top"):
             page_title()
             self._menu = ModelMenu(library, next(iter(library.galleries)))
-            gallery = _setting(library.labels, "Gallery")
+            gallery = _setting(library.labels, message("Gallery"))
             # Visitors of a public server must not see the folders of its owner.
             self._indexing = None if is_public() else IndexPanel(Indexing(library), gallery)
-            with gr.Accordion("More", open=False, elem_classes="more-settings") as self._more:
-                k = gr.Slider(4, 60, FIRST_K, step=1, label="Photos at a time")
+            with gr.Accordion(
+                label("More"), open=False, elem_classes="more-settings"
+            ) as self._more:
+                k = gr.Slider(4, 60, FIRST_K, step=1, label=label("Photos at a time"))
                 self._downloads = DownloadPanel(Downloads(library), gallery)
             guide_html()
         self._upload = gr.Textbox(visible=False)  # token of the photo of a page loaded again
@@ -94,7 +98,7 @@ class Page:
                 fetched=self._downloads.seen,
             )
             for kind in tabs:
-                with gr.Tab(kind.title, id=kind.key, render_children=True) as container:
+                with gr.Tab(label(kind.title), id=kind.key, render_children=True) as container:
                     self.tabs[kind.key] = kind(self.context)
                     self._containers[kind.key] = container
         programs.render()  # type: ignore[no-untyped-call]
@@ -263,7 +267,8 @@ class Page:
         if model is None:
             model = self.library.default_model(gallery)
             if wanted:
-                gr.Info(f"There is no model {wanted!r} here; this is {model}.")
+                text = "There is no model {wanted!r} here; this is {model}."
+                gr.Info(translate(text, wanted=wanted, model=model))
         selection = Selection(
             text=query.get("q", ""),
             photo=self.library.galleries[gallery].photo_number(query.get("photo")),
@@ -322,12 +327,12 @@ def _query(pairs: Sequence[Any]) -> dict[str, str]:
     return {str(name): str(value) for name, value in valid}
 
 
-def _setting(choices: Sequence[Any], label: str) -> gr.Dropdown:
+def _setting(choices: Sequence[Any], name: str) -> gr.Dropdown:
     first = choices[0]
     return gr.Dropdown(
         choices,
         value=first[1] if isinstance(first, tuple) else first,
-        label=label,
+        label=label(name),
         elem_classes="setting",
         min_width=120,
     )

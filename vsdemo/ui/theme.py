@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import json
+import re
 from pathlib import Path
 
 import gradio as gr
 from markupsafe import Markup
 
+from vsdemo.core import language
+from vsdemo.ui.components.labels import in_each_language
 from vsdemo.ui.components.templates import render
 
 TOKENS = {  # name: (light, dark); text has a contrast of at least 4.5
@@ -23,6 +27,7 @@ TOKENS = {  # name: (light, dark); text has a contrast of at least 4.5
 SANS = ("system-ui", "-apple-system", "Segoe UI", "Roboto", "Liberation Sans", "sans-serif")
 MONO = ("ui-monospace", "SFMono-Regular", "Menlo", "Liberation Mono", "monospace")
 HERE = Path(__file__).parent
+SCRIPT_TEXT = re.compile(r'vsdemo\.translate\(\s*("(?:[^"\\]|\\.)*")')
 STYLE_SHEETS = (
     "static/style.css",
     "programs/programs.css",
@@ -46,6 +51,7 @@ STYLE_SHEETS = (
 SCRIPTS = (
     "components/stream.js",
     "components/html.js",
+    "components/language.js",
     "components/gestures.js",
     "guide/guide.js",
     "models/models.js",
@@ -114,4 +120,15 @@ def css() -> str:
 def head() -> str:
     """Return the icons and the scripts of the page, for its head."""
     scripts = [Markup((HERE / name).read_text(encoding="utf-8")) for name in SCRIPTS]
-    return render("page/head.html", scripts=scripts)
+    return render(
+        "page/head.html",
+        scripts=scripts,
+        translations=_translations(),
+    )
+
+
+def _translations() -> dict[str, dict[str, str]]:
+    """Return the texts of all scripts in each language."""
+    scripts = [path.read_text(encoding="utf-8") for path in HERE.glob("*/*.js")]
+    texts = {json.loads(text) for script in scripts for text in SCRIPT_TEXT.findall(script)}
+    return in_each_language(lambda: {text: language.translate(text) for text in sorted(texts)})

@@ -15,9 +15,10 @@ from gradio.exceptions import Error
 from gradio.processing_utils import check_all_files_in_cache
 
 from vsdemo.core.errors import UserError
+from vsdemo.core.language import message
 
 MAX_UPLOADS = 10_000  # remembered
-GONE = "Your photo is no longer on the server; choose it again."
+GONE = message("Your photo is no longer on the server; choose it again.")
 
 
 def is_uploaded(path: str | None) -> bool:

@@ -12,6 +12,7 @@ from typing import Any, ClassVar
 
 from vsdemo.core import markdown
 from vsdemo.core.errors import UserError
+from vsdemo.core.language import number, percentage, translate
 from vsdemo.core.nested import combine
 from vsdemo.evaluation.metrics import bootstrap, retrieval
 from vsdemo.evaluation.metrics.ranks import RECALLS
@@ -75,8 +76,12 @@ class Retrieval(PairedTask):
         recall = float(result["t2i"]["r1"])
         return Quality(
             recall,
-            f"finds the right one of {result['n_images']:,} photos first for {recall:.0f}% of "
-            f"{result['n_captions']:,} sentences",
+            translate(
+                "finds the right one of {photos} photos first for {share} of {sentences} sentences",
+                photos=number(result["n_images"]),
+                share=percentage(recall / 100),
+                sentences=number(result["n_captions"]),
+            ),
         )
 
     def table(self, results: Mapping[str, Result], *, label: str = "split") -> str:

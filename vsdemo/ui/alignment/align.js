@@ -51,18 +51,28 @@ vsdemo.alignment = {
 
   describe(data, { kind, number }, related) {
     if (kind === "word" && data.unknown.includes(number)) {
-      return `“${data.words[number]}”: unknown word.`;
+      return vsdemo.translate("“{word}”: unknown word.", { word: data.words[number] });
     }
     const fragments = related.fragment.map((m) => {
       const { label, best, score, absence } = data.fragments[m];
       if (best === null) return `${label}: ${absence}`;
-      return `${label}: region ${data.numbers[best]}, score ${score.toFixed(2)}`;
+      return vsdemo.translate("{phrase}: region {region}, score {score}", {
+        phrase: label, region: data.numbers[best], score: vsdemo.number(score, 2),
+      });
     });
-    let subject = "";
-    if (kind === "word") subject = `“${data.words[number]}”: `;
-    if (kind === "region") subject = `Region ${data.numbers[number]}: `;
-    const links = related.link.map((n) => `“${data.links[n].text}”`);
-    return `${subject}${[...fragments, ...links].join("; ") || "no region"}.`;
+    const links = related.link.map((n) => this.quoted(data.links[n].text));
+    const found = [...fragments, ...links].join("; ") || vsdemo.translate("no region");
+    if (kind === "word") {
+      return vsdemo.translate("“{word}”: {found}.", { word: data.words[number], found });
+    }
+    if (kind === "region") {
+      return vsdemo.translate("Region {region}: {found}.", { region: data.numbers[number], found });
+    }
+    return `${found}.`;
+  },
+
+  quoted(word) {
+    return vsdemo.translate("“{word}”", { word });
   },
 
   // Draw the heat map of `vsdemo.vision.regions.heat`: each region spreads over its area by how
@@ -168,11 +178,11 @@ vsdemo.alignment = {
   // Return the number and text to search for: fragments come first, then words. The number is null
   // for the whole sentence.
   searchTarget(data, selection, related) {
-    const wholeSentence = { number: null, text: "the whole sentence" };
+    const wholeSentence = { number: null, text: vsdemo.translate("the whole sentence") };
     if (!selection) return wholeSentence;
     if (selection.kind === "word") {
       const number = data.fragments.length + selection.number;
-      return { number, text: `“${data.words[selection.number]}”` };
+      return { number, text: this.quoted(data.words[selection.number]) };
     }
     let fragment = selection.number;
     if (selection.kind === "region") {
@@ -180,7 +190,7 @@ vsdemo.alignment = {
       [fragment] = [...related.fragment].sort((a, b) => score(b) - score(a));
       if (fragment === undefined) return wholeSentence;
     }
-    return { number: fragment, text: `“${data.fragments[fragment].phrase}”` };
+    return { number: fragment, text: this.quoted(data.fragments[fragment].phrase) };
   },
 
   // Move the focus within a group of words, fragments or regions, and select what it reaches.

@@ -11,17 +11,19 @@ from PIL import Image
 
 from vsdemo.core.alignment import Alignment
 from vsdemo.core.images import open_photo
+from vsdemo.core.language import message, translate
 from vsdemo.plots import overlay_svg
 from vsdemo.ui import callbacks
 from vsdemo.ui.alignment.state import AlignState
 from vsdemo.ui.callbacks import NEWEST, Update, Updates
 from vsdemo.ui.components import html
-from vsdemo.ui.components.language import phrases_shown
+from vsdemo.ui.components.labels import choice, label
+from vsdemo.ui.components.sentence import phrases_shown
 from vsdemo.ui.components.templates import render
 from vsdemo.ui.components.widgets import note_html
 from vsdemo.ui.library import Library
 
-NONE = "no other model"
+NONE = message("no other model")
 
 
 class ComparisonPanel:
@@ -30,7 +32,11 @@ class ComparisonPanel:
     def __init__(self, library: Library, path_of: Callable[[AlignState], Path | str]) -> None:
         self.library, self.path_of = library, path_of
         self.choice = gr.Dropdown(
-            [NONE], value=NONE, label="Compare with", elem_id="align-other", visible=False
+            [(choice(NONE), NONE)],
+            value=NONE,
+            label=label("Compare with"),
+            elem_id="align-other",
+            visible=False,
         )
         self.note = note_html(html.note(""))
         self.other = gr.HTML("", elem_id="align-comparison")
@@ -38,7 +44,8 @@ class ComparisonPanel:
     def offer(self, state: AlignState) -> Update:
         """Offer the other models that align."""
         others = [name for name in self.library.aligners(state.gallery) if name != state.aligned_by]
-        return {self.choice: gr.update(choices=[NONE, *others], visible=bool(others))}
+        choices = [(translate(NONE), NONE), *others]
+        return {self.choice: gr.update(choices=choices, visible=bool(others))}
 
     def follow(self, state: gr.State) -> None:
         """Align by the other model when it is chosen, and whenever there is a new alignment."""
@@ -55,7 +62,7 @@ class ComparisonPanel:
         assert model is not None
         named = yield from callbacks.wait_for(self.note, self.library.aligner(model, state.gallery))
         image: Image.Image = open_photo(self.path_of(state))
-        yield {self.note: html.progress("Aligning by the other model")}
+        yield {self.note: html.progress(message("Aligning by the other model"))}
         alignment = named.reader.align(image, state.text)
         yield {
             self.note: "",

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import gradio as gr
 
 from vsdemo.core.images import open_photo
+from vsdemo.core.language import message, number, translate
 from vsdemo.search.engine import MAX_K
 from vsdemo.ui import callbacks, images
 from vsdemo.ui.alignment import view
@@ -34,7 +35,7 @@ class RegionsPanel:
         self.library = library
         self.note = note_html(html.note(""))
         self.hits = clickable_html("region-results")
-        self.more = chip("More regions", visible=False)
+        self.more = chip(message("More regions"), visible=False)
         self.shown = gr.State(None)
 
     @property
@@ -70,7 +71,7 @@ class RegionsPanel:
         engine = yield from callbacks.load_engine(
             self.library, self.note, state.aligned_by, state.gallery
         )
-        yield {self.note: html.progress("Searching the regions of the gallery")}
+        yield {self.note: html.progress(message("Searching the regions of the gallery"))}
         photos = engine.gallery.photos
         hits = engine.regions(text, min(shown.count, len(photos), MAX_K))
         sizes = {hit.number: open_photo(photos[hit.number]).size for hit in hits}
@@ -81,10 +82,15 @@ class RegionsPanel:
                 sizes,
                 address,
                 html.photo_text(engine.gallery),
-                label=f"Regions that match “{text}”",
+                label=translate("Regions that match “{phrase}”", phrase=text),
             ),
             self.note: html.note(
-                f"Best {len(hits)} regions of the gallery for “{text}” by {state.aligned_by}."
+                translate(
+                    "Best {count} regions of the gallery for “{phrase}” by {model}.",
+                    count=number(len(hits)),
+                    phrase=text,
+                    model=state.aligned_by,
+                )
             ),
             self.more: gr.update(visible=len(hits) < min(len(photos), MAX_K)),
             self.shown: shown,

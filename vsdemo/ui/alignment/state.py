@@ -13,14 +13,15 @@ from PIL import Image
 from vsdemo.core.alignment import Alignment
 from vsdemo.core.errors import UserError
 from vsdemo.core.images import save_image
+from vsdemo.core.language import ENGLISH, message, number, speaking, translate
 from vsdemo.core.paths import write_text
 from vsdemo.plots import overlay_png, overlay_svg
 from vsdemo.plots.region_marks import decimals, phrase
-from vsdemo.ui.components.language import phrases_shown
+from vsdemo.ui.components.sentence import phrases_shown
 from vsdemo.ui.programs.call import OWN_PHOTO, ProgramCall
 from vsdemo.ui.tabs import Selection
 
-NOT_ALIGNED = "Nothing is aligned yet; type a sentence first."
+NOT_ALIGNED = message("Nothing is aligned yet; type a sentence first.")
 SHORT_CAPTION = 12  # words
 FILES = ("png", "svg", "json")
 
@@ -76,10 +77,18 @@ class AlignState:
         """How many phrases the photo shows, not counting function words, and by which model."""
         if self.alignment is None:
             return ""
-        text = f"{phrases_shown(self.alignment)} Aligned by {self.aligned_by}"
-        if self.aligned_by != self.model:
-            text = f"{text}, because {self.model} has one embedding for a whole photo"
-        return f"{text}.{self._change}"
+        return " ".join(filter(None, (phrases_shown(self.alignment), self._reason, self._change)))
+
+    @property
+    def _reason(self) -> str:
+        """Which model has aligned them, and why if it is not the chosen one."""
+        if self.aligned_by == self.model:
+            return translate("Aligned by {model}.", model=self.aligned_by)
+        return translate(
+            "Aligned by {model}, because {chosen} has one embedding for a whole photo.",
+            model=self.aligned_by,
+            chosen=self.model,
+        )
 
     @property
     def _change(self) -> str:
@@ -88,9 +97,12 @@ class AlignState:
             return ""
         one, other = self.before.total, self.alignment.total
         digits = decimals([one, other])
-        return (
-            f" Score {other:.{digits}f}, {other - one:+.{digits}f} compared with "
-            f"“{' '.join(self.before.words)}”."
+        sign = "+" if other >= one else ""
+        return translate(
+            "Score {score}, {change} compared with “{sentence}”.",
+            score=number(other, digits),
+            change=sign + number(other - one, digits),
+            sentence=" ".join(self.before.words),
         )
 
     @property
@@ -132,8 +144,9 @@ class AlignState:
         key = hashlib.sha256((str(image.size) + text).encode()).hexdigest()[:32]
         png, svg, record_file = (folder / key / f"alignment.{kind}" for kind in FILES)
         if not record_file.exists():
-            save_image(overlay_png(image, self.alignment), png)
-            write_text(svg, overlay_svg(image, self.alignment))
+            with speaking(ENGLISH):  # visitors share the files
+                save_image(overlay_png(image, self.alignment), png)
+                write_text(svg, overlay_svg(image, self.alignment))
             write_text(record_file, text)
         return str(png), str(svg), str(record_file)
 

@@ -15,16 +15,19 @@ from vsdemo.core.alignment import Alignment
 from vsdemo.core.caption_set import CaptionSet
 from vsdemo.core.errors import UserError
 from vsdemo.core.images import open_photo
+from vsdemo.core.language import message, translate
 from vsdemo.core.sentences import Sentence, Tree
 from vsdemo.data.text import parser
 from vsdemo.ui import callbacks, images
 from vsdemo.ui.alignment import view
 from vsdemo.ui.alignment.comparison import ComparisonPanel
 from vsdemo.ui.alignment.regions import RegionsPanel
-from vsdemo.ui.alignment.state import FILES, AlignState, default_caption
+from vsdemo.ui.alignment.state import AlignState, default_caption
 from vsdemo.ui.callbacks import NEWEST, Update, Updates
 from vsdemo.ui.components import html, words
+from vsdemo.ui.components.labels import label
 from vsdemo.ui.components.widgets import (
+    about_html,
     chip,
     clickable_html,
     note_html,
@@ -35,9 +38,11 @@ from vsdemo.ui.library import NamedReader
 from vsdemo.ui.library.pending import Pending
 from vsdemo.ui.tabs import Context, Selection, Visit, is_shown
 
-ABOUT = "Choose a photo and type a sentence to see which words describe which region."
+ABOUT = message("Choose a photo and type a sentence to see which words describe which region.")
+DOWNLOADS = (message("Download PNG"), message("Download SVG"), message("Download JSON"))  # FILES
 PICKS = 8
 SIDE = 1280  # pixels
+ALIGNING = message("Aligning the sentence with the regions of the photo")
 OFF = gr.update(interactive=False)
 
 
@@ -45,30 +50,34 @@ class AlignTab:
     """The widgets of the tab, and their callbacks."""
 
     key: ClassVar = "align"
-    title: ClassVar = "Align"
+    title: ClassVar = message("Align")
 
     def __init__(self, context: Context) -> None:
         self.context, self.library = context, context.library
-        gr.HTML(html.about(ABOUT))
+        about_html(ABOUT)
         with gr.Row(elem_classes="results", elem_id="align"):
             with gr.Column(scale=6, min_width=320, elem_classes="side-column"):
                 self.photo = clickable_html("figure")
                 with gr.Row(elem_classes="pick"):
                     self.upload = upload_chip()
-                    self.other = chip("Other photos")
+                    self.other = chip(message("Other photos"))
                 self.picks = clickable_html("align-picks")
             with gr.Column(scale=7, min_width=320):
                 with gr.Row(elem_classes="query-row"):
                     self.query = one_line(
-                        "Sentence to align", "What may be in the photo?", elem_id="align-query"
+                        message("Sentence to align"),
+                        message("What may be in the photo?"),
+                        elem_id="align-query",
                     )
-                    self.go = gr.Button("Align", variant="primary", scale=0, elem_id="align-go")
+                    self.go = gr.Button(
+                        label("Align"), variant="primary", scale=0, elem_id="align-go"
+                    )
                 self.captions = clickable_html("photo-captions")
                 self.words = clickable_html("align-words", padding=False)
                 self.note = note_html(html.note(""))
                 self.parts = clickable_html("parts")
                 with gr.Row(elem_classes="downloads"):
-                    self.files = [_download_button(kind.upper()) for kind in FILES]
+                    self.files = list(map(_download_button, DOWNLOADS))
         self.comparison = ComparisonPanel(self.library, self._path)
         self.regions = RegionsPanel(self.library)
         self.state = gr.State(None)
@@ -126,7 +135,8 @@ class AlignTab:
         numbers, address, text = yield from callbacks.sample_photos(
             self.library, self.note, gallery, PICKS
         )
-        yield {self.picks: html.photo_picks(numbers, address, text, label="Align this photo")}
+        action = translate("Align this photo")
+        yield {self.picks: html.photo_picks(numbers, address, text, label=action)}
 
     def pick(self, state: AlignState | None, event: gr.EventData) -> Updates:
         """Align another photo of the gallery with one of its captions."""
@@ -195,7 +205,7 @@ class AlignTab:
             yield {
                 self.words: "",
                 self.parts: "",
-                self.note: html.note("Type a sentence to align."),
+                self.note: html.note(translate("Type a sentence to align.")),
                 **self._no_files,
             }
             return
@@ -204,7 +214,7 @@ class AlignTab:
             yield from self._show_tree(state)
             return
         image = self._open(state)
-        yield {self.note: html.progress("Aligning the sentence with the regions of the photo")}
+        yield {self.note: html.progress(ALIGNING)}
         alignment = named.reader.align(image, state.text)
         gallery = yield from self._gallery(state)
         is_comparable = state.aligned_by == named.model and state.alignment is not None
@@ -316,5 +326,5 @@ def _tree(alignment: Alignment, text: str) -> Tree | None:
     return None
 
 
-def _download_button(kind: str) -> gr.DownloadButton:
-    return gr.DownloadButton(f"Download {kind}", interactive=False, size="sm", elem_classes="chip")
+def _download_button(text: str) -> gr.DownloadButton:
+    return gr.DownloadButton(str(label(text)), interactive=False, size="sm", elem_classes="chip")

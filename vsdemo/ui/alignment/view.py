@@ -15,17 +15,21 @@ from markupsafe import Markup
 
 from vsdemo.core.alignment import Alignment
 from vsdemo.core.hits import RegionHit
+from vsdemo.core.language import message, number, translate
 from vsdemo.core.sentences import Tree
 from vsdemo.plots import boxes_svg, tree_svg
 from vsdemo.plots.alignment_overlay import reach, sum_of
 from vsdemo.plots.region_marks import (
+    KINDS,
     Mark,
     absence,
     decimals,
     link_text,
     marks,
     marks_of_words,
+    part_number,
     phrase,
+    relation_text,
     rest_phrase,
 )
 from vsdemo.plots.universal_dependencies import RELATIONS
@@ -34,6 +38,7 @@ from vsdemo.ui.components.templates import render
 
 HEAT_CELLS = 28  # of the heat map in each direction
 FRAME_RATIO = 4 / 3  # of the frame around a region
+NAMES = {**RELATIONS, **KINDS, "root": message("root")}
 
 
 @dataclass(frozen=True)
@@ -236,7 +241,8 @@ def _noun(alignment: Alignment, word: int) -> str:
 
 def relation(label: str) -> str:
     """Return a relation in plain words, such as "subject of"; unknown ones as they are."""
-    return RELATIONS.get(label) or RELATIONS.get(label.split(":")[0]) or label
+    known = NAMES.get(label) or NAMES.get(label.split(":")[0])
+    return translate(known) if known else label
 
 
 def fragment_rows(alignment: Alignment) -> list[FragmentRow]:
@@ -246,18 +252,19 @@ def fragment_rows(alignment: Alignment) -> list[FragmentRow]:
     max_score = 0.0 if best is None else max(alignment.scores[best])
     rows, before = [], 0.0
     for m in alignment.content_fragments:
-        label, region = alignment.fragments[m].relation, alignment.best_region(m)
+        own, region = alignment.fragments[m].relation, alignment.best_region(m)
+        label, meaning = relation_text(own), relation(own)
         score = alignment.best_score(m) or 0.0
         referent = alignment.referent(m)
         if referent is not None:
-            label = f"stands for “{phrase(alignment, referent)}”"
+            label = meaning = translate("stands for “{phrase}”", phrase=phrase(alignment, referent))
         row = FragmentRow(
             number=m,
             phrase=phrase(alignment, m),
             relation=label,
-            meaning=relation(label),
+            meaning=meaning,
             mark=None if region is None else by_region[region],
-            score=absence(alignment, m) if region is None else f"{score:.2f}",
+            score=absence(alignment, m) if region is None else number(score, 2),
             share=score / max_score if max_score > 0 else 0,
             part=_part(alignment, before, alignment.parts[m]),
         )
@@ -327,4 +334,4 @@ def _region_card(
 
 def _number(alignment: Alignment, value: float) -> str:
     """Return a part or the total, each with the same decimals."""
-    return f"{value:z.{decimals([*alignment.parts, alignment.total])}f}"
+    return part_number(value, decimals([*alignment.parts, alignment.total]))

@@ -10,12 +10,16 @@ import logging
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import gradio as gr
+from gradio.i18n import I18nData
+from markupsafe import Markup
 
 from vsdemo.core.errors import UserError
+from vsdemo.core.language import message, translate
 from vsdemo.serving import running_app
 from vsdemo.serving.api_records import PhotoHit, SearchAnswer
 from vsdemo.serving.running_app import NoAnswer, RunningApp
@@ -23,6 +27,7 @@ from vsdemo.ui import callbacks
 from vsdemo.ui.backend import view
 from vsdemo.ui.callbacks import NEWEST, QUIET, Update, Updates
 from vsdemo.ui.components import html, words
+from vsdemo.ui.components.labels import choice, label, static
 from vsdemo.ui.components.widgets import clickable_html, note_html, one_line
 from vsdemo.ui.describe.tab import photo_input
 from vsdemo.ui.describe.view import photo_text
@@ -30,12 +35,14 @@ from vsdemo.ui.layout import page_title
 from vsdemo.ui.tabs import FIRST_K, Tab
 
 PATIENCE = 75.0  # seconds for an answer; after 60 the other app says that it is preparing
-ASKING = "Waiting for the backend app"
-BEST_MODEL, FIRST_GALLERY = ("Best for the gallery", ""), ("First gallery", "")
+ASKING = message("Waiting for the backend app")
+BEST_MODEL, FIRST_GALLERY = message("Best for the gallery"), message("First gallery")
 SENTENCES = 10
 SEARCH, DESCRIBE = "search", "describe"  # keys of the tabs that are served
-LOST = "The backend app cannot be reached or is too slow; try again in a minute."
-NOT_SERVED = "{title} is not available on this page, which uses another app as its backend."
+LOST = message("The backend app cannot be reached or is too slow; try again in a minute.")
+NOT_SERVED = message(
+    "{title} is not available on this page, which uses another app as its backend."
+)
 log = logging.getLogger(__name__)
 
 
@@ -66,30 +73,32 @@ class BackendPage:
         self._app = app
         with gr.Row(elem_classes="top"):
             page_title()
-            self.model = _setting("Model", BEST_MODEL)
-            self.gallery = _setting("Gallery", FIRST_GALLERY)
-            with gr.Accordion("More", open=False, elem_classes="more-settings"):
-                self.k = gr.Slider(4, 60, FIRST_K, step=1, label="Photos at a time")
+            self.model = _setting(label("Model"), BEST_MODEL)
+            self.gallery = _setting(label("Gallery"), FIRST_GALLERY)
+            with gr.Accordion(label("More"), open=False, elem_classes="more-settings"):
+                self.k = gr.Slider(4, 60, FIRST_K, step=1, label=label("Photos at a time"))
         self.note = note_html()
         served = {SEARCH: self._build_search, DESCRIBE: self._build_describe}
         with gr.Tabs(elem_id="tabs"):
             for tab in tabs:
-                with gr.Tab(tab.title, id=tab.key, render_children=True):
+                with gr.Tab(label(tab.title), id=tab.key, render_children=True):
                     if build := served.get(tab.key):
                         build()
                     else:
-                        gr.HTML(html.message(NOT_SERVED.format(title=tab.title)))
+                        gr.HTML(static(partial(_not_served, tab.title)))
 
     def _build_search(self) -> None:
         with gr.Row(elem_classes="query-row"):
-            self.query = one_line("Sentence", "What should the photos show?", elem_id="query")
-            self.find = gr.Button("Find photos", variant="primary", scale=0, elem_id="find")
+            self.query = one_line(
+                message("Sentence"), message("What should the photos show?"), elem_id="query"
+            )
+            self.find = gr.Button(label("Find photos"), variant="primary", scale=0, elem_id="find")
         self.words = clickable_html("unread-words", padding=False)
         self.search_note = note_html()
         with gr.Row(elem_classes="results"):
             with gr.Column(scale=8, min_width=320):
                 self.grid = clickable_html("grid", padding=False)
-                self.more = gr.Button("Show more", elem_classes="more", interactive=False)
+                self.more = gr.Button(label("Show more"), elem_classes="more", interactive=False)
             with gr.Column(scale=5, min_width=320, elem_classes="side-column"):
                 self.detail = clickable_html("detail", padding=False)
         self.state = gr.State(None)
@@ -129,7 +138,7 @@ class BackendPage:
         labels = [(gallery.label, gallery.gallery) for gallery in galleries]
         yield {
             self.note: "",
-            self.model: gr.update(choices=[BEST_MODEL, *names]),
+            self.model: gr.update(choices=[(translate(BEST_MODEL), ""), *names]),
             self.gallery: gr.update(choices=labels, value=labels[0][1]) if labels else gr.skip(),
         }
 
@@ -213,15 +222,20 @@ def _for_visitors() -> Iterator[None]:
         raise UserError(LOST) from None
 
 
-def _setting(label: str, choice: tuple[str, str]) -> gr.Dropdown:
-    """Return a menu that gets its choices when the page loads.
+def _not_served(title: str) -> Markup:
+    """Return what a tab shows that is not served."""
+    return html.message(translate(NOT_SERVED, title=translate(title)))
+
+
+def _setting(name: I18nData, first: str) -> gr.Dropdown:
+    """Return a menu that gets its choices when the page loads; before, it has only the first one.
 
     The other app checks the value: this one may have been restarted since it was offered.
     """
     return gr.Dropdown(
-        [choice],
-        value=choice[1],
-        label=label,
+        [(choice(first), "")],
+        value="",
+        label=name,
         allow_custom_value=True,
         elem_classes="setting",
         min_width=120,

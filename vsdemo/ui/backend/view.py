@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from markupsafe import Markup
 
+from vsdemo.core.language import message, number, translate
 from vsdemo.search.description import likely_text
 from vsdemo.search.suggestions import UnreadWord
 from vsdemo.serving.api_records import DescribeAnswer, PhotoHit, SearchAnswer
@@ -14,7 +15,7 @@ from vsdemo.ui.components import html
 from vsdemo.ui.components.html import Bar, PhotoCard
 from vsdemo.ui.components.templates import render
 
-SCORE = "The model's own score, mapped to 0..1."
+SCORE = message("The model's own score, mapped to 0..1.")
 
 
 def unread_words(answer: SearchAnswer) -> list[UnreadWord]:
@@ -28,8 +29,15 @@ def unread_words(answer: SearchAnswer) -> list[UnreadWord]:
 
 def summary(answer: SearchAnswer, shown: int) -> Markup:
     """Return how many photos were searched and by which model, and whether any matches."""
-    begin = "Best" if answer.matches else "Nothing here matches this well. These are the nearest"
-    return html.note(f"{begin} {shown:,} of {answer.photos:,} photos by {answer.model}.")
+    values = {"shown": number(shown), "photos": number(answer.photos), "model": answer.model}
+    text = translate("Best {shown} of {photos} photos by {model}.", **values)
+    if not answer.matches:
+        text = translate(
+            "Nothing here matches this well. These are the nearest {shown} of {photos} photos by "
+            "{model}.",
+            **values,
+        )
+    return html.note(text)
 
 
 def grid(hits: Sequence[PhotoHit], unit: str, chosen: int) -> Markup:
@@ -38,7 +46,7 @@ def grid(hits: Sequence[PhotoHit], unit: str, chosen: int) -> Markup:
         PhotoCard(
             number=place,
             address=address(hit, "small"),
-            label=f"Photo {hit.rank}: {hit.photo}",
+            label=translate("Photo {rank}: {photo}", rank=hit.rank, photo=hit.photo),
             alt=hit.photo,
             current=place == chosen,
             bar=_bar(hit.unit_score, unit),
@@ -57,7 +65,8 @@ def detail(hit: PhotoHit, unit: str) -> Markup:
 def sentences(answer: DescribeAnswer) -> Markup:
     """Return the sentences that describe a photo, best first."""
     rows = [(html.tidy(hit.sentence), _bar(hit.unit_score, answer.unit)) for hit in answer.hits]
-    text = f"Best {len(rows)} sentences by {answer.model}."
+    count, model = number(len(rows)), answer.model
+    text = translate("Best {count} sentences by {model}.", count=count, model=model)
     likely = Markup() if answer.likely is None else html.note(likely_text(answer.likely))
     return likely + html.note(text) + render("backend/sentences.html", rows=rows)
 

@@ -18,7 +18,7 @@ from vsdemo.ui.compare import view
 from vsdemo.ui.compare.state import CompareState
 from vsdemo.ui.components import html
 from vsdemo.ui.components.html import Bar
-from vsdemo.ui.components.language import dependency_tree, phrases_shown
+from vsdemo.ui.components.sentence import dependency_tree, phrases_shown
 
 
 def photo_detail(

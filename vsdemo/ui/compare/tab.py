@@ -8,8 +8,10 @@ from typing import Any, ClassVar
 
 import gradio as gr
 
+from vsdemo.core import language
 from vsdemo.core.errors import UserError
 from vsdemo.core.images import open_photo
+from vsdemo.core.language import message, translate
 from vsdemo.core.sentences import Sentence
 from vsdemo.search.engine import Engine
 from vsdemo.search.model_comparison import (
@@ -27,54 +29,69 @@ from vsdemo.ui.compare.detail import photo_detail
 from vsdemo.ui.compare.state import ROWS, SECOND, WITH, CompareState
 from vsdemo.ui.compare.votes import Votes
 from vsdemo.ui.components import html
-from vsdemo.ui.components.widgets import clickable_html, note_html, one_line, upload_chip
+from vsdemo.ui.components.labels import label
+from vsdemo.ui.components.widgets import (
+    about_html,
+    clickable_html,
+    note_html,
+    one_line,
+    upload_chip,
+)
 from vsdemo.ui.library.models import paper_of
 from vsdemo.ui.library.pending import Pending
 from vsdemo.ui.tabs import Context, Selection, Visit, is_shown
 from vsdemo.ui.uploads import GONE, is_uploaded
 
-ABOUT = "Ask two to four models the same question, and see what each of them finds."
+ABOUT = message("Ask two to four models the same question, and see what each of them finds.")
 FIRST_OTHERS = 2  # models beside that of the page, until a visitor chooses others
 PAIRS = (
     ("A dog chases a man.", "A man chases a dog."),
     ("A red car.", "A blue car."),
 )
-ALL = "All models, with the papers' figures"
-NO_EXAMPLE = "None of {count} captions is answered correctly by {winner} alone."
-TELLING = "Right at first for {winner}; for {loser}, the first right photo is number {rank:,}."
-CHOOSE = "Choose at least one other model."
-VOTE_FIRST = "After your vote, a photo that you click is shown here with what each model sees."
-FORGOTTEN = "The votes are forgotten."
+ALL = message("All models, with the papers' figures")
+NO_EXAMPLE = message("None of {count} captions is answered correctly by {winner} alone.")
+TELLING = message(
+    "Right at first for {winner}; for {loser}, the first right photo is number {rank}."
+)
+CHOOSE = message("Choose at least one other model.")
+VOTE_FIRST = message(
+    "After your vote, a photo that you click is shown here with what each model sees."
+)
+FORGOTTEN = message("The votes are forgotten.")
 
 
 class CompareTab:
     """The widgets of the tab, and their callbacks."""
 
     key: ClassVar = "compare"
-    title: ClassVar = "Compare"
+    title: ClassVar = message("Compare")
 
     def __init__(self, context: Context) -> None:
         self.context, self.library = context, context.library
-        gr.HTML(html.about(ABOUT))
+        about_html(ABOUT)
         with gr.Row(elem_classes="query-row two"):
             self.query = one_line(
-                "Sentence", "What should the photos show?", elem_id="compare-query"
+                message("Sentence"),
+                message("What should the photos show?"),
+                elem_id="compare-query",
             )
             self.second = one_line(
-                "Second sentence",
-                "Optional: a second sentence",
+                message("Second sentence"),
+                message("Optional: a second sentence"),
                 elem_id="compare-second",
             )
-            self.go = gr.Button("Compare", variant="primary", scale=0, elem_id="compare-go")
+            self.go = gr.Button(label("Compare"), variant="primary", scale=0, elem_id="compare-go")
         with gr.Row(elem_classes="compare-settings"):
             self.others = gr.Dropdown(
                 self._choices(),
                 multiselect=True,
                 max_choices=MOST - 1,
-                label="Models to compare with",
+                label=label("Models to compare with"),
                 elem_id="compare-models",
             )
-            self.blind = gr.Checkbox(label="Hide the names, and vote", elem_id="compare-blind")
+            self.blind = gr.Checkbox(
+                label=label("Hide the names, and vote"), elem_id="compare-blind"
+            )
             self.photo = upload_chip(elem_id="compare-upload")
         self.examples = clickable_html("compare-examples", html.examples(()), padding=False)
         self.note = note_html(html.note(""))
@@ -84,7 +101,9 @@ class CompareTab:
                 self.votes = clickable_html("compare-votes")
             with gr.Column(scale=5, min_width=320, elem_classes="side-column") as self.side:
                 self.detail = clickable_html("compare-detail", padding=False)
-        with gr.Accordion(ALL, open=False, elem_id="all-figures", elem_classes="tree") as self.all:
+        with gr.Accordion(
+            label(ALL), open=False, elem_id="all-figures", elem_classes="tree"
+        ) as self.all:
             self.table = clickable_html("figures-table")
         self.state = gr.State(None)
         self.kept = gr.BrowserState({}, storage_key="vsdemo-votes", secret="votes")
@@ -262,7 +281,7 @@ class CompareTab:
         """Return the models that were chosen beside that of the page."""
         known = [model for model in others or () if model in self.library.models]
         if not (chosen := tuple(model for model in known if model != state.model)):
-            raise UserError(CHOOSE)
+            raise UserError(translate(CHOOSE))
         return chosen
 
     def _compare(self, state: CompareState) -> Updates:
@@ -337,7 +356,7 @@ class CompareTab:
             text = html.photo_text(captions)(state.photo)
             detail = view.query_photo(address(state.photo, "large"), text)
         elif state.is_blind:
-            detail = html.note(VOTE_FIRST)
+            detail = html.note(translate(VOTE_FIRST))
         elif state.large is None:
             detail = html.note("")
         else:
@@ -374,15 +393,18 @@ class CompareTab:
         model, loses = rows[number // 2].model, number % 2
         state = replace(state, others=(model,), order=())
         engines = yield from self._engines(state)
-        yield {self.note: html.progress("Looking for an example")}
+        yield {self.note: html.progress(message("Looking for an example"))}
         winner, loser = (state.model, model) if loses else (model, state.model)
         example = telling_caption(engines[winner], engines[loser])
         if example is None:
-            raise UserError(NO_EXAMPLE.format(winner=winner, count=SAMPLE))
+            count = language.number(SAMPLE)
+            raise UserError(translate(NO_EXAMPLE, winner=winner, count=count))
         text = html.tidy(example.text)
         yield {self.query: text, self.second: "", self.others: [model]}
         yield from self._compare(state.asking(Selection(text), chosen=example.photo))
-        yield {self.note: html.note(TELLING.format(winner=winner, loser=loser, rank=example.rank))}
+        rank = language.number(example.rank)
+        telling = translate(TELLING, winner=winner, loser=loser, rank=rank)
+        yield {self.note: html.note(telling)}
 
     def search_sentence(self, state: CompareState | None, event: gr.EventData) -> Updates:
         """Search for the photos that the clicked sentence describes."""
@@ -415,7 +437,7 @@ class CompareTab:
 
     def forget(self) -> Updates:
         """Forget all votes."""
-        yield {self.kept: {}, self.votes: "", self.note: html.note(FORGOTTEN)}
+        yield {self.kept: {}, self.votes: "", self.note: html.note(translate(FORGOTTEN))}
 
 
 def _selection(state: CompareState) -> Selection:
@@ -425,5 +447,10 @@ def _selection(state: CompareState) -> Selection:
 
 def _revealed(state: CompareState, choice: str | None) -> str:
     """Return which models the columns were, and which one was voted for."""
-    names = ", ".join(f"{state.title(model)} was {model}" for model in state.order)
-    return f"{names}. Your vote: {choice or 'none is better'}."
+    columns = ", ".join(
+        translate("{letter} was {model}", letter=state.title(model), model=model)
+        for model in state.order
+    )
+    if choice is None:
+        return translate("{columns}. Your vote: none is better.", columns=columns)
+    return translate("{columns}. Your vote: {model}.", columns=columns, model=choice)

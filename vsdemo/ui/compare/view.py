@@ -7,7 +7,9 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
+from vsdemo.core import language
 from vsdemo.core.hits import Hit
+from vsdemo.core.language import message, translate
 from vsdemo.search.model_comparison import PairComparison, RankedColumn, RankingComparison
 from vsdemo.ui.compare.state import LETTERS, ROWS, CompareState
 from vsdemo.ui.components.html import Bar, PhotoAddress, PhotoText, tidy
@@ -166,10 +168,10 @@ def results(
             for name, column, other in zip(names, shown, after, strict=True)
         ]
 
-    kind = "sentences" if state.has_photo else "photos"
     if isinstance(state.result, RankingComparison):
         names = [Name.of(state, column.title, papers) for column in state.result.columns]
-        blocks = [Block("", _agreement(state.result, kind), columns(state.result, names))]
+        agreement = _agreement(state.result, of_photos=not state.has_photo)
+        blocks = [Block("", agreement, columns(state.result, names))]
     else:
         blocks = [
             Block(
@@ -235,7 +237,12 @@ def _cell(
 ) -> Cell:
     others = [other for other in columns if other is not column and hit.number in other.ranks]
     elsewhere = [
-        f"{other.ranks[hit.number]:,} of {other.total:,} for {state.title(other.title)}"
+        translate(
+            "{rank} of {total} for {model}",
+            rank=language.number(other.ranks[hit.number]),
+            total=language.number(other.total),
+            model=state.title(other.title),
+        )
         for other in others
     ]
     is_photo = not state.has_photo
@@ -260,18 +267,33 @@ def _links(left: RankedColumn, right: RankedColumn) -> list[Link]:
     ]
 
 
-def _agreement(comparison: RankingComparison, kind: str) -> str:
+def _agreement(comparison: RankingComparison, *, of_photos: bool) -> str:
     """Return how much the models agree on photos or sentences, as a sentence."""
     share, answered = comparison.agreement, comparison.answered
     if share is None:
         return ""
     shown = max(len(column.hits) for column in answered)
     if len(answered) == 2:
-        return f"The models have {round(share * shown)} of their first {shown} {kind} in common."
-    return (
-        f"Two models have on average {share * shown:.1f} of their first {shown} {kind} in common. "
-        "Lines join those that neighbours share."
-    )
+        common = language.number(round(share * shown))
+        text = (
+            message("The models have {common} of their first {shown} photos in common.")
+            if of_photos
+            else message("The models have {common} of their first {shown} sentences in common.")
+        )
+    else:
+        common = language.number(share * shown, 1)
+        text = (
+            message(
+                "Two models have on average {common} of their first {shown} photos in common. "
+                "Lines join those that neighbours share."
+            )
+            if of_photos
+            else message(
+                "Two models have on average {common} of their first {shown} sentences in common. "
+                "Lines join those that neighbours share."
+            )
+        )
+    return translate(text, common=common, shown=language.number(shown))
 
 
 def _difference(pair: PairComparison) -> str:
@@ -281,7 +303,15 @@ def _difference(pair: PairComparison) -> str:
         return ""
     shown = max(len(column.hits) for column in pair.rankings.columns)
     common = round(share * shown)
-    similar = f"similarity of the sentences {pair.similarity:.2f}"
+    similarity = language.number(pair.similarity, 2)
     if common == shown and pair.rankings.columns[0].numbers == pair.rankings.columns[1].numbers:
-        return f"The same photos in the same order; {similar}."
-    return f"{common} of the first {shown} photos in common; {similar}."
+        return translate(
+            "The same photos in the same order; similarity of the sentences {similarity}.",
+            similarity=similarity,
+        )
+    return translate(
+        "{common} of the first {shown} photos in common; similarity of the sentences {similarity}.",
+        common=language.number(common),
+        shown=language.number(shown),
+        similarity=similarity,
+    )

@@ -183,10 +183,10 @@ document.addEventListener("click", async (event) => {
   const label = (button.dataset.label ||= button.textContent);
   try {
     await navigator.clipboard.writeText(button.dataset.copy);
-    button.textContent = "Copied";
+    button.textContent = vsdemo.translate("Copied");
   } catch {
     getSelection().selectAllChildren(button.previousElementSibling);
-    button.textContent = "Selected";
+    button.textContent = vsdemo.translate("Selected");
   }
   setTimeout(() => { button.textContent = label; }, vsdemo.COPY_LABEL_MS);
 });

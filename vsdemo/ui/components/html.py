@@ -12,6 +12,7 @@ from markupsafe import Markup
 
 from vsdemo.core.caption_set import CaptionSet
 from vsdemo.core.hits import BarScale, Hit
+from vsdemo.core.language import number, translate
 from vsdemo.core.paths import printable
 from vsdemo.ui.components.templates import render
 
@@ -54,17 +55,20 @@ class Bar:
 
         Its length is that on the scale, if there is one; the number is always the value itself.
         """
+        unit, meaning = translate(unit), translate(meaning)
         if scale is None:
-            return cls(min(max(value, 0.0), 1.0), f"{value:.2f}", unit, meaning)
-        empty, full = (f"{end:.{scale.decimals}f}" for end in (scale.empty, scale.full))
+            return cls(min(max(value, 0.0), 1.0), number(value, 2), unit, meaning)
+        ends = translate(
+            "The bar is empty at {empty} (9 of 10 unrelated pairs score lower) and full at {full} "
+            "(the score of the best pairs).",
+            empty=number(scale.empty, scale.decimals),
+            full=number(scale.full, scale.decimals),
+        )
         return cls(
             share=scale.share(value),
-            number=f"{value:.{scale.decimals}f}",
+            number=number(value, scale.decimals),
             unit=unit,
-            meaning=(
-                f"{meaning} The bar is empty at {empty} (9 of 10 unrelated pairs score lower) and "
-                f"full at {full} (the score of the best pairs)."
-            ),
+            meaning=f"{meaning} {ends}",
         )
 
     @classmethod
@@ -146,11 +150,13 @@ def photo_text(photos: CaptionSet) -> PhotoText:
     That is its first caption or, without captions, the words of its file name and its number.
     """
 
-    def text(number: int) -> str:
-        if captions := photos.own_captions(number):
+    def text(photo: int) -> str:
+        if captions := photos.own_captions(photo):
             return tidy(captions[0])
-        name = " ".join(re.split(r"[\s_\-.]+", printable(photos.photos[number].stem))).strip()
-        place = f"photo {number + 1:,} of {len(photos.photos):,}"
+        name = " ".join(re.split(r"[\s_\-.]+", printable(photos.photos[photo].stem))).strip()
+        place = translate(
+            "photo {place} of {total}", place=number(photo + 1), total=number(len(photos.photos))
+        )
         return f"{name}, {place}" if name else place
 
     return text
@@ -158,7 +164,9 @@ def photo_text(photos: CaptionSet) -> PhotoText:
 
 def upload_text(sentence: str = "") -> str:
     """Return the alternative text of a visitor's photo, with the sentence that describes it."""
-    return f"Your photo: {tidy(sentence)}" if sentence else "Your photo"
+    if not sentence:
+        return translate("Your photo")
+    return translate("Your photo: {sentence}", sentence=tidy(sentence))
 
 
 def about(text: str) -> Markup:
@@ -181,7 +189,7 @@ def duration(seconds: float) -> str:
     whole = round(seconds)
     if whole < 90:
         return f"{whole} s"
-    return f"{whole // 60} min" if whole < 5400 else f"{whole / 3600:.1f} h"
+    return f"{whole // 60} min" if whole < 5400 else f"{number(whole / 3600, 1)} h"
 
 
 def examples(texts: Sequence[str]) -> Markup:
@@ -194,7 +202,7 @@ def progress(
     done: int = 0,
     total: int = 0,
     *,
-    number: Callable[[int], str] = "{:,}".format,
+    count: Callable[[int], str] = number,
     seconds_left: float | None = None,
     can_stop: bool = False,
 ) -> Markup:
@@ -204,16 +212,16 @@ def progress(
         label: What the app is doing.
         done: Items that are done.
         total: All items; 0 while it is unknown, then there is no bar.
-        number: Formats the numbers of items.
+        count: Formats the numbers of items.
         seconds_left: The remaining seconds, if known.
         can_stop: Whether the line has a button that reports a `stop` event.
     """
     return render(
         "components/progress.html",
-        label=label,
+        label=translate(label),
         done=done,
         total=total,
-        number=number,
+        count=count,
         left="" if seconds_left is None else duration(seconds_left),
         can_stop=can_stop,
     )
@@ -256,16 +264,16 @@ def hit_cards(
         address: Addresses of photos.
         text: Alternative texts of photos.
         chosen: Number of the photo that is marked.
-        label: What a photo is; read out before its rank.
+        label: What a photo is, in English; read out before its rank.
     """
     cards = []
     for hit in hits:
         bar = Bar.of_hit(hit, score) if score.unit else None
-        number = f", {bar.unit} {bar.number}" if bar else ""
+        score_text = f", {bar.unit} {bar.number}" if bar else ""
         card = PhotoCard(
             number=hit.number,
             address=address(hit.number, "small"),
-            label=f"{label} {hit.rank}{number}: {text(hit.number)}",
+            label=f"{translate(label)} {hit.rank}{score_text}: {text(hit.number)}",
             alt=text(hit.number),
             current=hit.number == chosen,
             bar=bar,
@@ -297,7 +305,7 @@ def photo_picks(
         PhotoCard(
             number=number,
             address=address(number, "small"),
-            label=f"{label}: {text(number)}",
+            label=f"{translate(label)}: {text(number)}",
             alt=text(number),
             current=number == chosen,
         )

@@ -10,6 +10,8 @@ from urllib.parse import urlencode
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
+from vsdemo.core import language
+
 FOLDER = Path(__file__).parents[1] / "templates"
 
 
@@ -34,9 +36,17 @@ ENVIRONMENT = Environment(
     undefined=StrictUndefined,
     trim_blocks=True,
     lstrip_blocks=True,
+    extensions=["jinja2.ext.i18n"],
 )
+ENVIRONMENT.policies["ext.i18n.trimmed"] = True  # lines of a text are joined
+ENVIRONMENT.install_gettext_callables(  # type: ignore[attr-defined]
+    language.gettext, language.ngettext, newstyle=True
+)
+ENVIRONMENT.globals["translate"] = language.translate  # of values; `_` does not escape them
 ENVIRONMENT.filters |= {
+    "number": language.number,
     "percent": _percent,
+    "percentage": language.percentage,
     "code_spans": _code_spans,
     "query_string": _query_string,
 }

@@ -5,14 +5,17 @@ from __future__ import annotations
 from typing import Any
 
 import gradio as gr
+from gradio.i18n import I18nData
 
+from vsdemo.ui.components import html
+from vsdemo.ui.components.labels import choice, label, static
 from vsdemo.ui.components.templates import render
 
 ON_LOAD = "vsdemo.reportClicks(element, trigger); vsdemo.announceUpdates(element, watch)"
 FOLLOW_ADDRESS = "vsdemo.followAddress(element, trigger, watch)"
 
 
-def clickable_html(elem_id: str, value: str = "", **options: Any) -> gr.HTML:
+def clickable_html(elem_id: str, value: str | I18nData = "", **options: Any) -> gr.HTML:
     """Return HTML that reports clicks on its buttons with `data-event` as events."""
     return gr.HTML(value, elem_id=elem_id, js_on_load=ON_LOAD, **options)
 
@@ -40,35 +43,44 @@ def programs_html() -> gr.HTML:
 
 def guide_html() -> gr.HTML:
     """Return the button that opens the guide, and the guide."""
-    frame = render("guide/frame.html")
+    frame = static(lambda: render("guide/frame.html"))
     on_load = "vsdemo.showGuide(element, watch)"
     return gr.HTML(frame, js_on_load=on_load, elem_classes="guide-frame", padding=False)
 
 
-def note_html(value: str = "") -> gr.HTML:
+def note_html(value: str | I18nData = "") -> gr.HTML:
     """Return HTML for notes, progress and errors; its button Cancel reports a `stop` event."""
     return gr.HTML(value, elem_classes="notes", js_on_load=ON_LOAD)
 
 
-def chip(label: str, **options: Any) -> gr.Button:
+def about_html(text: str) -> gr.HTML:
+    """Return the line that says what a tab shows."""
+    return gr.HTML(static(lambda: html.about(text)))
+
+
+def chip(text: str, **options: Any) -> gr.Button:
     """Return a small button."""
-    return gr.Button(label, elem_classes="chip", size="sm", **options)
+    return gr.Button(label(text), elem_classes="chip", size="sm", **options)
 
 
 def upload_chip(**options: Any) -> gr.UploadButton:
     """Return a small button to upload a photo."""
     return gr.UploadButton(
-        "Use your own photo", file_types=["image"], elem_classes="chip", size="sm", **options
+        choice("Use your own photo"),
+        file_types=["image"],
+        elem_classes="chip",
+        size="sm",
+        **options,
     )
 
 
-def one_line(label: str, placeholder: str, **options: Any) -> gr.Textbox:
+def one_line(name: str, placeholder: str, **options: Any) -> gr.Textbox:
     """Return a one-line text box, whose label is visible to screen readers only."""
     return gr.Textbox(
-        label=label,
+        label=label(name),
         show_label=False,
         container=False,
         max_lines=1,
-        placeholder=placeholder,
+        placeholder=label(placeholder),
         **options,
     )

@@ -11,6 +11,7 @@ from PIL import Image
 
 from vsdemo.core.alignment import Alignment
 from vsdemo.core.errors import UserError
+from vsdemo.core.language import message, number
 from vsdemo.models.composition import Composed
 from vsdemo.plots.region_marks import phrase
 from vsdemo.ui import callbacks
@@ -22,7 +23,7 @@ from vsdemo.ui.describe.state import DescribeState
 from vsdemo.ui.library import Library
 
 SENTENCES = 3
-NO_MODEL = "No model here composes sentences; train a captioner for one that aligns."
+NO_MODEL = message("No model here composes sentences; train a captioner for one that aligns.")
 
 
 @dataclass(frozen=True)
@@ -45,7 +46,9 @@ class ComposedPanel:
         self, library: Library, open_photo: Callable[[DescribeState], Image.Image]
     ) -> None:
         self.library, self.open_photo = library, open_photo
-        self.compose = chip("Compose new sentences", elem_id="compose-sentences", visible=False)
+        self.compose = chip(
+            message("Compose new sentences"), elem_id="compose-sentences", visible=False
+        )
         self.note = note_html(html.note(""))
         self.sentences = clickable_html("composed")
         self.texts = gr.State(())
@@ -79,7 +82,7 @@ class ComposedPanel:
             raise UserError(NO_MODEL)
         model = state.model if state.model in composers else composers[0]
         named = yield from callbacks.wait_for(self.note, self.library.reader(model))
-        yield {self.note: html.progress("Composing sentences")}
+        yield {self.note: html.progress(message("Composing sentences"))}
         composed = named.reader.compose(self.open_photo(state), SENTENCES).sentences
         yield {
             self.note: "",
@@ -97,6 +100,6 @@ def sentences_html(composed: Sequence[tuple[Composed, Alignment]], model: str) -
 def _phrase(alignment: Alignment) -> Callable[[int], Phrase]:
     def of_fragment(m: int) -> Phrase:
         score = alignment.best_score(m)
-        return Phrase(phrase(alignment, m), "" if score is None else f"{score:.2f}")
+        return Phrase(phrase(alignment, m), "" if score is None else number(score, 2))
 
     return of_fragment

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from vsdemo.core.errors import UserError
 from vsdemo.core.hits import Hit
+from vsdemo.core.language import number, translate
 from vsdemo.ui.programs.call import OWN_PHOTO, ProgramCall
 from vsdemo.ui.tabs import Selection
 
@@ -85,5 +86,11 @@ def typed_sentences(text: str) -> tuple[str, ...]:
     """
     lines = tuple(dict.fromkeys(filter(None, map(str.strip, text.splitlines()))))
     if len(lines) > MAX_TYPED:
-        raise UserError(f"There are {len(lines):,} sentences; the limit is {MAX_TYPED}.")
+        raise UserError(
+            translate(
+                "There are {count} sentences; the limit is {limit}.",
+                count=number(len(lines)),
+                limit=number(MAX_TYPED),
+            )
+        )
     return lines

@@ -15,13 +15,21 @@ from PIL import Image
 
 from vsdemo.core.errors import UserError
 from vsdemo.core.images import open_photo
+from vsdemo.core.language import message, translate
 from vsdemo.data import datasets
 from vsdemo.models.scores import Score
 from vsdemo.search.engine import MAX_K
 from vsdemo.ui import callbacks, images
 from vsdemo.ui.callbacks import NEWEST, QUIET, Update, Updates
 from vsdemo.ui.components import html
-from vsdemo.ui.components.widgets import chip, clickable_html, image_text_html, note_html
+from vsdemo.ui.components.labels import label, static
+from vsdemo.ui.components.widgets import (
+    about_html,
+    chip,
+    clickable_html,
+    image_text_html,
+    note_html,
+)
 from vsdemo.ui.describe import view
 from vsdemo.ui.describe.composed import ComposedPanel
 from vsdemo.ui.describe.state import DescribeState, Ranking, typed_sentences
@@ -29,13 +37,13 @@ from vsdemo.ui.library.pending import Pending
 from vsdemo.ui.tabs import Context, Selection, Visit, is_shown
 from vsdemo.ui.uploads import is_uploaded
 
-ABOUT = "Choose a photo and read the sentences that describe it."
+ABOUT = message("Choose a photo and read the sentences that describe it.")
 PICKS = 8
 SENTENCES = 10  # at a time
 SIDE = 1280  # pixels of the photo on the page
-LOOKING = "Encoding the photo"
-OWN = "Rank your own words or sentences"
-OWN_LABEL = "One per line; without any, the tab ranks its own sentences again"
+LOOKING = message("Encoding the photo")
+OWN = message("Rank your own words or sentences")
+OWN_LABEL = message("One per line; without any, the tab ranks its own sentences again")
 OWN_EXAMPLE = "a dog\na cat\nsomething else"
 
 
@@ -66,9 +74,9 @@ def photo_input() -> tuple[Any, gr.HTML]:
     photo = PhotoInput(
         type="filepath",
         sources=["upload", "webcam", "clipboard"],
-        label="Photo to describe",
+        label=label("Photo to describe"),
         show_label=False,
-        placeholder="Drop a photo here\n- or -\nclick to choose one",
+        placeholder=str(label("Drop a photo here\n- or -\nclick to choose one")),
         buttons=[],
         elem_id="photo",
         format="jpeg",
@@ -81,30 +89,30 @@ class DescribeTab:
     """The widgets of the tab, and their callbacks."""
 
     key: ClassVar = "describe"
-    title: ClassVar = "Describe"
+    title: ClassVar = message("Describe")
 
     def __init__(self, context: Context) -> None:
         self.context, self.library = context, context.library
-        gr.HTML(html.about(ABOUT))
+        about_html(ABOUT)
         with gr.Row(elem_classes="results"):
             with gr.Column(scale=6, min_width=320):
                 self.photo, self.photo_text = photo_input()
                 with gr.Row(elem_classes="pick"):
-                    self.similar = chip("Find similar photos")
+                    self.similar = chip(message("Find similar photos"))
                 with gr.Row(elem_classes="pick"):
-                    gr.HTML(view.pick_label())
-                    self.other = chip("Other photos")
+                    gr.HTML(static(view.pick_label))
+                    self.other = chip(message("Other photos"))
                 self.picks = clickable_html("picks")
             with gr.Column(scale=7, min_width=320):
                 self.note = note_html(html.note(""))
                 self.sentences = clickable_html("sentences", html.grey_lines(SENTENCES))
-                self.more = gr.Button("Show more", elem_classes="more", interactive=False)
+                self.more = gr.Button(label("Show more"), elem_classes="more", interactive=False)
                 self.composed = ComposedPanel(self.library, self._open)
-                with gr.Accordion(OWN, open=False, elem_id="own-sentences"):
+                with gr.Accordion(label(OWN), open=False, elem_id="own-sentences"):
                     self.typed = gr.Textbox(
-                        lines=3, max_lines=8, label=OWN_LABEL, placeholder=OWN_EXAMPLE
+                        lines=3, max_lines=8, label=label(OWN_LABEL), placeholder=OWN_EXAMPLE
                     )
-                    self.rank = gr.Button("Rank them", elem_classes="more")
+                    self.rank = gr.Button(label("Rank them"), elem_classes="more")
         self.state = gr.State(None)
         self._connect()
 
@@ -172,7 +180,8 @@ class DescribeTab:
         numbers, address, text = yield from callbacks.sample_photos(
             self.library, self.note, gallery, PICKS
         )
-        yield {self.picks: html.photo_picks(numbers, address, text, label="Describe this photo")}
+        action = translate("Describe this photo")
+        yield {self.picks: html.photo_picks(numbers, address, text, label=action)}
 
     def begin_loading(self, visit: Visit) -> Sequence[Pending[Any]]:
         """Begin to load the photos, the model and the captions that it has encoded."""

@@ -1,4 +1,4 @@
-"""The texts of the guide, checked when they are read."""
+"""The texts of the guide in English, checked when they are read; `view` translates them."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class Explanation(_Part):
 
 
 class Term(_Part):
-    """A term of the glossary."""
+    """A term of the glossary; its name in English is also the key that leads to it."""
 
     name: Text
     text: Text

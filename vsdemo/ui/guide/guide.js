@@ -84,9 +84,12 @@
     if (prediction) {
       const answer = prediction.querySelectorAll("label")[Number(prediction.dataset.answer)];
       const isRight = chosen?.value === prediction.dataset.answer;
-      const text = answer.textContent.trim();
-      const start = !chosen ? "The answer" : isRight ? "You were right" : "Not quite; the answer";
-      page.querySelector(".verdict").textContent = isRight ? `${start}: ${text}.` : `${start} is: ${text}.`;
+      const text = answer.textContent.trim().replace(/\.$/, "");
+      page.querySelector(".verdict").textContent = !chosen
+        ? vsdemo.translate("The answer is: {answer}.", { answer: text })
+        : isRight
+          ? vsdemo.translate("You were right: {answer}.", { answer: text })
+          : vsdemo.translate("Not quite; the answer is: {answer}.", { answer: text });
     }
     page.querySelector(".revealed").hidden = false;
   };

@@ -1,16 +1,25 @@
-"""Sends the pages of the guide one by one, so that the page itself stays small."""
+"""Sends the pages of the guide one by one, so that the page itself stays small.
+
+They are in the language that the browser asks for.
+"""
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager
 from http import HTTPStatus
 
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 from starlette.routing import Route
 
+from vsdemo.core import language
 from vsdemo.ui.guide import view
 
-HEADERS = {"Cache-Control": "no-cache", "X-Content-Type-Options": "nosniff"}
+HEADERS = {
+    "Cache-Control": "no-cache",
+    "Vary": "Accept-Language",
+    "X-Content-Type-Options": "nosniff",
+}
 
 
 def routes() -> list[Route]:
@@ -23,21 +32,31 @@ def routes() -> list[Route]:
 
 
 async def _fragment(request: Request) -> Response:
-    page = view.fragment(request.path_params["name"])
+    with _speaking(request):
+        page = view.fragment(request.path_params["name"])
     if page is None:
         return Response(status_code=HTTPStatus.NOT_FOUND, headers=HEADERS)
     return HTMLResponse(page, headers=HEADERS)
 
 
-async def _teacher(_: Request) -> Response:
-    return HTMLResponse(view.teachers_page(), headers=HEADERS)
+async def _teacher(request: Request) -> Response:
+    with _speaking(request):
+        page = view.teachers_page()
+    return HTMLResponse(page, headers=HEADERS)
 
 
 async def _worksheet(request: Request) -> Response:
     number = request.path_params["number"]
-    text = view.worksheet(number - 1)
+    with _speaking(request):
+        text = view.worksheet(number - 1)
     if text is None:
         return Response(status_code=HTTPStatus.NOT_FOUND, headers=HEADERS)
     name = f'attachment; filename="vsdemo-lesson-{number}.csv"'
     headers = {**HEADERS, "Content-Disposition": name}
     return Response(text, media_type="text/csv; charset=utf-8", headers=headers)
+
+
+def _speaking(request: Request) -> AbstractContextManager[None]:
+    """Let texts be in the language that the browser asks for."""
+    accepted = request.headers.get("accept-language", "")
+    return language.speaking(language.preferred(accepted))

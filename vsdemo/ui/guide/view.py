@@ -11,7 +11,9 @@ from jinja2 import Environment, StrictUndefined
 from latex2mathml.converter import convert
 from markupsafe import Markup, escape
 
+from vsdemo.core import language
 from vsdemo.core.errors import UserError
+from vsdemo.core.language import message, translate
 from vsdemo.core.paths import ROOT
 from vsdemo.evaluation.report.page import Page
 from vsdemo.ui.components.templates import render
@@ -19,7 +21,15 @@ from vsdemo.ui.guide import content
 
 RECORDS = ROOT / "checkpoints"  # also where VSDEMO_CHECKPOINTS names other models
 TERM = re.compile(r"\[\[([^\]|]+)(?:\|([^\]]+))?\]\]")
-WORKSHEET = ("lesson", "step", "question", "options", "your prediction", "what you saw")
+FIGURE = re.compile(r"(\d+(?:,\d{3})*(?:\.(\d+))?)(%?)")
+WORKSHEET = (
+    message("lesson"),
+    message("step"),
+    message("question"),
+    message("options"),
+    message("your prediction"),
+    message("what you saw"),
+)
 
 
 def fragment(name: str) -> Markup | None:
@@ -31,7 +41,8 @@ def fragment(name: str) -> Markup | None:
     if name == "home":
         return render("guide/home.html", lessons=content.lessons())
     if name == "glossary":
-        return render("guide/glossary.html", terms=content.glossary())
+        terms = sorted(content.glossary(), key=lambda term: translate(term.name).lower())
+        return render("guide/glossary.html", terms=terms)
     kind, _, rest = name.partition("-")
     if kind == "explain" and rest in content.explanations():
         return _explanation(rest)
@@ -46,9 +57,10 @@ def fragment(name: str) -> Markup | None:
 def teachers_page() -> Markup:
     """Return all lessons with their answers on one page, to be printed."""
     lessons = [
-        (lesson, [with_figures(step.see) for step in lesson.steps]) for lesson in content.lessons()
+        (lesson, [with_figures(translate(step.see)) for step in lesson.steps])
+        for lesson in content.lessons()
     ]
-    return render("guide/teacher.html", lessons=lessons)
+    return render("guide/teacher.html", lessons=lessons, language=language.current())
 
 
 def worksheet(number: int) -> str | None:
@@ -58,27 +70,49 @@ def worksheet(number: int) -> str | None:
     lesson = content.lessons()[number]
     text = io.StringIO()
     writer = csv.writer(text)
-    writer.writerow(WORKSHEET)
+    writer.writerow(map(translate, WORKSHEET))
     for place, step in enumerate(lesson.steps, start=1):
-        options = " / ".join(step.options)
-        writer.writerow([lesson.title, f"{place}. {step.title}", step.question, options, "", ""])
+        title, options = translate(step.title), " / ".join(map(translate, step.options))
+        question = translate(step.question)
+        writer.writerow([translate(lesson.title), f"{place}. {title}", question, options, "", ""])
     return text.getvalue()
 
 
-@cache
 def with_figures(text: str) -> Markup:
     """Return a text with its figures, which it quotes from the records of the results.
 
     Words in backticks are code. The text is left out where the records are missing, as in an
     installation without the folder checkpoints/.
+
+    Args:
+        text: The text in the language of the page.
     """
+    return _with_figures(text, language.current())
+
+
+@cache
+def _with_figures(text: str, code: str) -> Markup:
+    page = Page(RECORDS)
     environment = Environment(undefined=StrictUndefined, autoescape=True)
-    environment.globals["quote"] = Page(RECORDS).quote
+    environment.globals["quote"] = lambda key, pattern: _written(page.quote(key, pattern))
     try:
-        quoted = environment.from_string(text).render()
+        with language.speaking(code):
+            quoted = environment.from_string(text).render()
     except UserError:
         return Markup()
     return Markup(re.sub(r"`([^`]+)`", r"<code>\1</code>", quoted))
+
+
+def _written(quoted: str) -> str:
+    """Return quoted figures as the language writes them."""
+
+    def written(match: re.Match[str]) -> str:
+        value, digits = float(match[1].replace(",", "")), len(match[2] or "")
+        if match[3]:
+            return language.percentage(value / 100, digits)
+        return language.number(value, digits)
+
+    return FIGURE.sub(written, quoted)
 
 
 def with_terms(text: str) -> Markup:
@@ -98,9 +132,9 @@ def _explanation(tab: str) -> Markup:
         "guide/explanation.html",
         tab=tab,
         explanation=explanation,
-        idea=[with_terms(sentence) for sentence in explanation.idea],
+        idea=[with_terms(translate(sentence)) for sentence in explanation.idea],
         equation=Markup(convert(explanation.equation, display="block")),  # a text of the app itself
-        figure=with_figures(explanation.figure),
+        figure=with_figures(translate(explanation.figure)),
     )
 
 
@@ -124,5 +158,5 @@ def _lesson_step(lesson: int, number: int) -> Markup | None:
         number=number + 1,
         total=len(lessons[lesson].steps),
         is_last_lesson=lesson + 1 == len(lessons),
-        see=with_figures(step.see),
+        see=with_figures(translate(step.see)),
     )

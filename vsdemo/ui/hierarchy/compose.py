@@ -7,13 +7,16 @@ from collections.abc import Callable, Sequence
 import gradio as gr
 import torch
 
+from vsdemo.core import language
 from vsdemo.core.errors import UserError
+from vsdemo.core.language import message, translate
 from vsdemo.hierarchy import joins
 from vsdemo.hierarchy.order import Hierarchy, Node
 from vsdemo.search.hierarchies import text_node
 from vsdemo.ui import callbacks
 from vsdemo.ui.callbacks import NEWEST, Update, Updates
 from vsdemo.ui.components import html
+from vsdemo.ui.components.labels import static
 from vsdemo.ui.components.widgets import chip, clickable_html, note_html
 from vsdemo.ui.hierarchy import navigation, view
 from vsdemo.ui.hierarchy.lesson import COMPOSE, COMPOSED, STEPS
@@ -23,8 +26,8 @@ from vsdemo.ui.hierarchy.state import HierarchyKey, HierarchyState
 PER_KIND = 5  # results of each kind
 MAX_KEPT = 6
 JOINS: dict[str, Callable[[Hierarchy, Sequence[Node], int], joins.Items]] = {
-    "Compose": joins.together,
-    "Common": joins.in_common,
+    message("Compose"): joins.together,
+    message("Common"): joins.in_common,
 }
 ELEM_IDS = {"Compose": "compose", "Common": "abstract"}
 Kept = tuple[HierarchyKey, tuple[Node, ...]]  # a hierarchy and its kept nodes
@@ -38,7 +41,7 @@ class JoinPanel:
     ) -> None:
         self.hierarchies, self.address = hierarchies, address
         self.note = note_html(html.note(""))
-        self.tray = clickable_html("tray", view.tray(()))
+        self.tray = clickable_html("tray", static(lambda: view.tray(())))
         with gr.Row(elem_classes="join-buttons"):
             self.buttons = {name: chip(name, elem_id=ELEM_IDS[name]) for name in JOINS}
         self.joined = clickable_html("joined")
@@ -66,9 +69,12 @@ class JoinPanel:
             return
         nodes, node = _nodes(state, kept), state.node
         if any(torch.equal(other.embedding, node.embedding) for other in nodes):
-            raise UserError("This item is already kept; go to another one first.")
+            raise UserError(translate("This item is already kept; go to another one first."))
         if len(nodes) == MAX_KEPT:
-            raise UserError(f"At most {MAX_KEPT} items can be kept; remove one first.")
+            count = language.number(MAX_KEPT)
+            raise UserError(
+                translate("At most {count} items can be kept; remove one first.", count=count)
+            )
         yield self._show((state.key, (*nodes, node)))
 
     def follow_lesson(self, state: HierarchyState | None, event: gr.EventData) -> Updates:
@@ -97,7 +103,7 @@ class JoinPanel:
             yield self._show((state.key, nodes[:number] + nodes[number + 1 :]))
 
     def _show(self, kept: Kept) -> Update:
-        texts = [view.spoken(node.text) for node in kept[1]]
+        texts = [view.name_of(node) for node in kept[1]]
         return {
             self.kept: kept,
             self.tray: view.tray(texts),
@@ -109,10 +115,10 @@ class JoinPanel:
         """Show the items nearest to the join of the kept ones."""
         nodes = _nodes(state, kept) if state else ()
         if state is None or len(nodes) < 2:
-            raise UserError("First keep at least two items with the button “Keep”.")
+            raise UserError(translate("First keep at least two items with the button “Keep”."))
         gallery = yield from callbacks.wait_for(self.note, self.hierarchies.get(state.key))
         items = JOINS[name](gallery.hierarchy, nodes, PER_KIND)
-        title = f"{name}: {' + '.join(view.spoken(node.text) for node in nodes)}"
+        title = f"{translate(name)}: {' + '.join(view.name_of(node) for node in nodes)}"
         yield {
             self.joined: view.joined(
                 gallery.hierarchy,
@@ -128,12 +134,12 @@ class JoinPanel:
 def _order(hierarchy: Hierarchy, name: str) -> str:
     """Return in which order the items of a join are listed."""
     if joins.is_by_distance(hierarchy):
-        return "Nearest items first, by squared distance."
+        return translate("Nearest items first, by squared distance.")
     if name == "Compose":
-        return "What lies below all of them, the smallest violation first."
+        return translate("What lies below all of them, the smallest violation first.")
     if not hierarchy.has_limits:
-        return "What lies above all of them, the smallest violation first."
-    return "What lies above all of them, the most specific first."
+        return translate("What lies above all of them, the smallest violation first.")
+    return translate("What lies above all of them, the most specific first.")
 
 
 def _nodes(state: HierarchyState, kept: Kept | None) -> tuple[Node, ...]:

@@ -16,11 +16,15 @@ vsdemo.cones = {
     general.reduce((sum, x, k) => sum + Math.max(0, x - specific[k]) ** 2, 0),
 
   formatViolation(e) {
-    if (e && e < 0.005) return "E\u00a0<\u00a00.01";
-    return `E\u00a0=\u00a0${e && e.toFixed(2)}`;
+    if (e && e < 0.005) return `E\u00a0<\u00a0${vsdemo.number(0.01, 2)}`;
+    return `E\u00a0=\u00a0${e && vsdemo.number(e, 2)}`;
   },
 
-  joinWords: (words) => words.join(", ").replace(/, ([^,]*)$/, " and $1"),
+  joinWords(words) {
+    if (words.length < 2) return words.join();
+    const [others, last] = [words.slice(0, -1).join(", "), words.at(-1)];
+    return vsdemo.translate("{others} and {last}", { others, last });
+  },
 
   start(section) {
     const data = JSON.parse(section.dataset.cones);
@@ -190,10 +194,12 @@ vsdemo.cones = {
       const kind = k === selected.length - 1 ? "cone" : "cone previous";
       return this.cone(state, kind, points[i]);
     });
+    const above = vsdemo.translate("↑ more general");
+    const below = vsdemo.translate("↓ more specific");
     section.querySelector(".background").innerHTML = this.cone(state, "quadrant", [0, 0])
       + cones.join("")
-      + '<text x="6" y="18">↑ more general</text>'
-      + `<text x="6" y="${state.height - 8}">↓ more specific</text>`;
+      + `<text x="6" y="18">${above}</text>`
+      + `<text x="6" y="${state.height - 8}">${below}</text>`;
 
     const arrows = [
       ...spurious.filter((pair) => !isImplied(pair)).map((pair) => (
@@ -211,10 +217,13 @@ vsdemo.cones = {
 
     nodes.forEach((node, i) => {
       const containing = names.filter((_, g) => isInCone(g, i));
-      const cone = containing.length ? `, in the cone of ${this.joinWords(containing)}` : "";
+      const [name, concepts] = [names[i], this.joinWords(containing)];
+      const place = containing.length
+        ? vsdemo.translate("{name}, in the cone of {concepts}", { name, concepts })
+        : name;
       node.setAttribute("transform", `translate(${this.toPixels(state, points[i])})`);
       node.setAttribute("aria-pressed", selected.includes(i));
-      node.setAttribute("aria-label", names[i] + cone);
+      node.setAttribute("aria-label", place);
       node.classList.toggle("kind", selected.length > 0 && isInCone(selected.at(-1), i));
     });
     this.updateTexts(section, state, violations, spurious);
@@ -229,17 +238,34 @@ vsdemo.cones = {
     };
     setText(".status", this.describe(section, state, violations));
     const holding = violations.filter((e) => e === 0).length;
-    const count = spurious.length === 1 ? "1 pair is" : `${spurious.length || "no"} pairs are`;
-    setText(".total", `${holding} of ${violations.length} true pairs hold, ${count} spurious.`);
+    setText(".total", this.describePairs(holding, violations.length, spurious.length));
     const descriptions = names.flatMap((name, i) => {
       const cones = spurious.filter(([, specific]) => specific === i).map(([g]) => names[g]);
-      const plural = cones.length > 1 ? "s" : "";
-      return cones.length ? [`${name} in the cone${plural} of ${this.joinWords(cones)}`] : [];
+      if (!cones.length) return [];
+      const values = { name, concepts: this.joinWords(cones) };
+      return cones.length === 1
+        ? [vsdemo.translate("{name} in the cone of {concepts}", values)]
+        : [vsdemo.translate("{name} in the cones of {concepts}", values)];
     });
-    setText(".spurious-pairs", descriptions.length ? `Spurious: ${descriptions.join("; ")}.` : "");
+    const pairs = descriptions.join("; ");
+    setText(".spurious-pairs", pairs && vsdemo.translate("Spurious: {pairs}.", { pairs }));
     for (const button of section.querySelectorAll("[data-action=max], [data-action=min]")) {
       button.disabled = state.selected.length < 2;
     }
+  },
+
+  describePairs(holding, total, count) {
+    const values = { holding, total, count };
+    if (!count) {
+      return vsdemo.translate(
+        "{holding} of {total} true pairs hold, no pairs are spurious.", values,
+      );
+    }
+    return count === 1
+      ? vsdemo.translate("{holding} of {total} true pairs hold, 1 pair is spurious.", values)
+      : vsdemo.translate(
+        "{holding} of {total} true pairs hold, {count} pairs are spurious.", values,
+      );
   },
 
   describe(section, state, violations) {
@@ -256,16 +282,25 @@ vsdemo.cones = {
     const described = violated.length ? violated : own.filter((i) => edges[i][1] === moved);
     const sentences = described.map((i) => {
       const [general, specific] = edges[i].map((k) => names[k]);
+      const values = { general, specific, violation: this.formatViolation(violations[i]) };
       if (!violations[i]) {
-        const article = /^[aeiou]/i.test(general) ? "an" : "a";
-        return `${specific} lies in the cone of ${general}: E = 0, so every ${specific} is `
-          + `${article} ${general}.`;
+        return /^[aeiou]/i.test(general)
+          ? vsdemo.translate(
+            "{specific} lies in the cone of {general}: E = 0, so every {specific} is an {general}.",
+            values,
+          )
+          : vsdemo.translate(
+            "{specific} lies in the cone of {general}: E = 0, so every {specific} is a {general}.",
+            values,
+          );
       }
       const wasOutside = this.violation(...edges[i].map((k) => points[k]));
-      return `${specific} ${wasOutside ? "lies outside" : "has left"} the cone of ${general}: `
-        + `${this.formatViolation(violations[i])}.`;
+      return wasOutside
+        ? vsdemo.translate("{specific} lies outside the cone of {general}: {violation}.", values)
+        : vsdemo.translate("{specific} has left the cone of {general}: {violation}.", values);
     });
-    return sentences.join(" ") || `All kinds of ${names[moved]} lie in its cone.`;
+    return sentences.join(" ")
+      || vsdemo.translate("All kinds of {name} lie in its cone.", { name: names[moved] });
   },
 
   describeSelection({ data: { names }, points, selected }) {
@@ -273,21 +308,24 @@ vsdemo.cones = {
     const kinds = names.filter((_, i) => (
       i !== last && this.violation(points[last], points[i]) === 0
     ));
+    const values = { name: names[last], kinds: this.joinWords(kinds) };
     const content = kinds.length
-      ? `In the cone of ${names[last]}: ${this.joinWords(kinds)}.`
-      : `Nothing is in the cone of ${names[last]}.`;
-    return selected.length === 1 ? content : `${content} Also selected: ${names[selected[0]]}.`;
+      ? vsdemo.translate("In the cone of {name}: {kinds}.", values)
+      : vsdemo.translate("Nothing is in the cone of {name}.", values);
+    if (selected.length === 1) return content;
+    const also = vsdemo.translate("Also selected: {name}.", { name: names[selected[0]] });
+    return `${content} ${also}`;
   },
 
   describeResult({ data: { names }, points, selected, result: [a, b], action }) {
     const distances = points.map((point) => Math.hypot(point[0] - a, point[1] - b));
     const least = Math.min(...distances);
-    const both = this.joinWords(selected.map((i) => names[i]));
-    const meaning = action === "max"
-      ? `composes ${both}: its cone is the intersection of their cones`
-      : `abstracts ${both}: it is the lowest point above both`;
+    const concepts = this.joinWords(selected.map((i) => names[i]));
     const nearest = names[distances.indexOf(least)];
-    return `The square ${meaning}. The nearest concept is ${nearest}, ${least.toFixed(2)} away.`;
+    const values = { concepts, nearest, distance: vsdemo.number(least, 2) };
+    return action === "max"
+      ? vsdemo.translate("The square composes {concepts}: its cone is the intersection of their cones. The nearest concept is {nearest}, {distance} away.", values)
+      : vsdemo.translate("The square abstracts {concepts}: it is the lowest point above both. The nearest concept is {nearest}, {distance} away.", values);
   },
 
   update(section, changes) {

@@ -6,7 +6,8 @@ import hashlib
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from copy import copy
-from functools import partial
+from dataclasses import dataclass
+from functools import cached_property, partial
 from pathlib import Path
 from threading import Lock
 
@@ -14,6 +15,7 @@ import numpy as np
 from markupsafe import Markup
 
 from vsdemo.core.errors import UserError
+from vsdemo.core.language import message, translate
 from vsdemo.data import caption_bank
 from vsdemo.data.pairs import hypernyms
 from vsdemo.data.text import parser
@@ -33,6 +35,26 @@ from vsdemo.ui.library.models import concept_models
 from vsdemo.ui.library.pending import Pending, Status
 
 MAX_ARROWS = 80  # the most general concepts, whose order is drawn on the map
+NO_ORDER = "{model} has no order"
+NOT_CALIBRATED = "The order of {model} has not been calibrated on this data"
+NO_CONCEPTS = message(
+    "No model of concepts is available; `python -m vsdemo train hypernyms/near --data wordnet "
+    "--out checkpoints/wordnet/order` trains one."
+)
+NO_TOY = message("The two-dimensional model, checkpoints/wordnet/toy, is not available.")
+
+
+@dataclass(frozen=True)
+class Replaced:
+    """A chosen model in whose place the hierarchy of another one is shown.
+
+    Attributes:
+        model: Name of the model.
+        cause: Why its own is not shown, NO_ORDER or NOT_CALIBRATED.
+    """
+
+    model: str
+    cause: str
 
 
 class HierarchyGallery:
@@ -46,7 +68,7 @@ class HierarchyGallery:
             numbers of items that all visitors see are the same.
         additions: These sentences.
         points: (N, 2) where they lie on the map, if that is stored.
-        reason: Why this is not the hierarchy of the chosen model; empty if it is.
+        replaced: The chosen model, if this is not its hierarchy.
         map_items: Numbers of the items on the map.
         arrows: The order among the most general concepts.
     """
@@ -59,10 +81,10 @@ class HierarchyGallery:
         hierarchy: Hierarchy,
         *,
         points: np.ndarray | None = None,
-        reason: str = "",
+        replaced: Replaced | None = None,
     ) -> None:
         self.name, self.folder, self.reader, self.hierarchy = name, folder, reader, hierarchy
-        self.points, self.reason = points, reason
+        self.points, self.replaced = points, replaced
         self.additions, self._shared = Additions(), hierarchy
         words = set() if self.has_photos else {*caption_bank.words()}  # they take half a second
         self.map_items = map_content.map_items(hierarchy, words)
@@ -110,6 +132,12 @@ class HierarchyGallery:
         return int(items[min(number, len(items) - 1)])
 
     @property
+    def reason(self) -> str:
+        """Why this is not the hierarchy of the chosen model, in English; empty if it is."""
+        chosen = self.replaced
+        return chosen.cause.format(model=chosen.model) if chosen else ""
+
+    @property
     def has_photos(self) -> bool:
         """Whether the hierarchy has photos, and not only concepts."""
         return not hierarchies.has_concepts_only(self.reader)
@@ -144,25 +172,28 @@ class Hierarchies:
         with self._lock:
             pending = self._maps.get(key)
             if pending is None or pending.failed:
-                status = self.library.status("Drawing the map")
+                status = self.library.status(message("Drawing the map"))
                 pending = self.library.submit(status, _project, gallery, status)
                 self._maps[key] = pending
             return pending
 
     def toy(self) -> Markup:
         """Return the smallest two-dimensional model of concepts as an interactive figure."""
+        return cones(self._toy) if self._toy else html.message(translate(NO_TOY))
+
+    @cached_property
+    def _toy(self) -> Toy | None:
         for folder in reversed(concept_models()):
             with suppress(UserError):  # the checkpoint or its taxonomy is damaged
                 spec = checkpoint.read_spec(folder)
                 if spec.config.dim == 2:
                     hierarchy = hierarchies.from_concepts(Reader(folder))
-                    toy = Toy(
+                    return Toy(
                         names=tuple(item.text for item in hierarchy.items),
                         points=tuple((x, y) for x, y in hierarchy.x.tolist()),
                         edges=hypernyms.load(spec.dataset).edges,
                     )
-                    return cones(toy)
-        return html.message("The two-dimensional model, checkpoints/wordnet/toy, is not available.")
+        return None
 
     def _load(self, status: Status, key: HierarchyKey) -> HierarchyGallery:
         model, gallery = key
@@ -170,19 +201,24 @@ class Hierarchies:
             return _load_concepts()
         models, ranked = self.library.models, self.library.ranked(gallery)
         limited = [name for name in ranked if checkpoint.has_limits(models[name])]
-        name, reader, reason = _ordered_reader(models, model, limited, ranked)
+        name, reader, replaced = _ordered_reader(models, model, limited, ranked)
         chosen = self.library.galleries[gallery]
         stored = stored_hierarchies.read(reader, models[name], chosen.name, chosen.split)
         # The first path of a sentence needs the parser, which takes seconds to load.
         self.library.submit(self.library.status(LOADING), _has_parser, keep=True)
         if stored:
             return HierarchyGallery(
-                name, models[name], reader, stored.hierarchy, points=stored.points, reason=reason
+                name,
+                models[name],
+                reader,
+                stored.hierarchy,
+                points=stored.points,
+                replaced=replaced,
             )
         engine = self.library.engine(name, gallery).result(waiting=status)
         status.begin(READING)
         hierarchy = hierarchies.from_gallery(engine, progress=status.report)
-        return HierarchyGallery(name, models[name], engine, hierarchy, reason=reason)
+        return HierarchyGallery(name, models[name], engine, hierarchy, replaced=replaced)
 
 
 def _has_parser() -> bool:
@@ -194,7 +230,7 @@ def _has_parser() -> bool:
 
 def _ordered_reader(
     models: Mapping[str, Path], chosen: str, limited: Sequence[str], ranked: Sequence[str]
-) -> tuple[str, Reader, str]:
+) -> tuple[str, Reader, Replaced | None]:
     """Return the model whose order is shown for a chosen one.
 
     Args:
@@ -204,7 +240,7 @@ def _ordered_reader(
         ranked: All models, the best first.
 
     Returns:
-        The key of the model, its reader, and why it is not the chosen one; empty if it is.
+        The key of the model, its reader, and the chosen one if it is another.
 
     Raises:
         UserError: The chosen model cannot be loaded, or no model has an order.
@@ -218,23 +254,18 @@ def _ordered_reader(
         with suppress(UserError):  # a model without an order, or a damaged one
             reader = own if name == chosen else Reader(models[name])
             check_order(reader.score, name)
-            return name, reader, "" if name == chosen else _reason(order, chosen)
+            return name, reader, None if name == chosen else Replaced(chosen, _cause(order))
     check_order(own.score, chosen)
-    return chosen, own, ""
+    return chosen, own, None
 
 
-def _reason(order: Order | None, chosen: str) -> str:
-    """Return why the hierarchy of a model is not shown."""
-    if order is None or order.reversed:
-        return f"{chosen} has no order"
-    return f"The order of {chosen} has not been calibrated on this data"
+def _cause(order: Order | None) -> str:
+    """Return why the hierarchy of a model with this order is not shown."""
+    return NO_ORDER if order is None or order.reversed else NOT_CALIBRATED
 
 
 def _load_concepts() -> HierarchyGallery:
-    problem = UserError(
-        "No model of concepts is available; `python -m vsdemo train hypernyms/near --data wordnet "
-        "--out checkpoints/wordnet/order` trains one."
-    )
+    problem = UserError(NO_CONCEPTS)
     for folder in concept_models():
         try:
             reader = Reader(folder)

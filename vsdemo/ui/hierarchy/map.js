@@ -289,13 +289,16 @@ const hover = (number) => {
   hovered = number;
   canvas.classList.add("on-item");
   const text = record.texts[number];
-  showTooltip(`${text}\n${record.normTitle} ${record.norms[number].toFixed(2)}`, record.photos[number]);
+  const norm = vsdemo.number(record.norms[number], 2);
+  showTooltip(`${text}\n${record.normTitle} ${norm}`, record.photos[number]);
   placeTooltip();
 };
 
 const hoverArrow = ({ general, specific, violation }) => {
   const [upper, lower] = [record.texts[general], record.texts[specific]];
-  showTooltip(`${upper}\nis above ${lower}\norder violation ${violation.toFixed(3)}`);
+  showTooltip(vsdemo.translate("{upper}\nis above {lower}\norder violation {violation}", {
+    upper, lower, violation: vsdemo.number(violation, 3),
+  }));
   hovered = specific;
   placeTooltip();
 };
@@ -330,7 +333,7 @@ const startSelecting = (isOn) => {
   isSelecting = isOn;
   container.classList.toggle("selecting", isOn);
   tools.area.setAttribute("aria-pressed", isOn);
-  if (isOn) showHint("Draw a box around items");
+  if (isOn) showHint(vsdemo.translate("Draw a box around items"));
 };
 
 const showArea = ([x0, y0], [x1, y1]) => {
@@ -376,7 +379,7 @@ followPointers(canvas, {
     else area.hidden = true;
   },
   wheelZooms: () => false,
-  explainWheel: () => showHint("Hold Ctrl and scroll to zoom"),
+  explainWheel: () => showHint(vsdemo.translate("Hold Ctrl and scroll to zoom")),
 });
 
 const ACTIONS = {

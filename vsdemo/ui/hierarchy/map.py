@@ -7,7 +7,9 @@ from pathlib import Path
 
 import gradio as gr
 
+from vsdemo.core.language import translate
 from vsdemo.plots.embedding_map import Record
+from vsdemo.ui.components.labels import template
 from vsdemo.ui.components.templates import render
 
 
@@ -18,12 +20,17 @@ def map_widget(label: str, name: str | None = None) -> gr.HTML:
     numbers of the items.
 
     Args:
-        label: Name of the map for screen readers.
+        label: Name of the map for screen readers, in English.
         name: The component's elem_id.
     """
     script = Path(__file__).with_name("map.js").read_text(encoding="utf-8")
-    page = render("hierarchy/map.html", label=label)
-    return gr.HTML("", html_template=page, js_on_load=script, elem_id=name)
+    page = template(lambda: render("hierarchy/map.html", label=translate(label)))
+    return gr.HTML(
+        "",
+        html_template=page,
+        js_on_load=script,
+        elem_id=name,
+    )
 
 
 def to_json(record: Record, source: str = "") -> str:

@@ -8,6 +8,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 from markupsafe import Markup
 
+from vsdemo.core import language
+from vsdemo.core.language import message, translate
 from vsdemo.hierarchy import walks
 from vsdemo.hierarchy.joins import Items
 from vsdemo.hierarchy.order import CAPTION, PHOTO, ROOT, Hierarchy, Node, Step
@@ -15,12 +17,19 @@ from vsdemo.plots.embedding_map import MapView, map_overlay, map_record
 from vsdemo.search.suggestions import UnreadWord
 from vsdemo.ui.components.html import PhotoAddress
 from vsdemo.ui.hierarchy import view
-from vsdemo.ui.hierarchy.loader import HierarchyGallery
+from vsdemo.ui.hierarchy.loader import NO_ORDER, NOT_CALIBRATED, HierarchyGallery
 from vsdemo.ui.hierarchy.map import to_json
 from vsdemo.ui.hierarchy.state import HierarchyState
 
 MAX_TEXTS, MAX_PHOTOS = 7, 12  # listed above or below
 FEW_TEXTS = 3  # for an untrained order without limits, as later ones are rarely true
+REPLACED = {  # why another model than the chosen one is shown -> the same with its name
+    NO_ORDER: message("{chosen} has no order, so this is the hierarchy of {model}."),
+    NOT_CALIBRATED: message(
+        "The order of {chosen} has not been calibrated on this data, so this is the hierarchy of "
+        "{model}."
+    ),
+}
 
 
 @dataclass(frozen=True)
@@ -62,7 +71,8 @@ def trail(state: HierarchyState, gallery: HierarchyGallery) -> Markup:
     """Return the path from the root to the node as HTML."""
     here = ""
     if state.node:
-        here = "this photo" if state.node.kind == PHOTO else view.spoken(state.node.text)
+        is_photo = state.node.kind == PHOTO
+        here = translate("this photo") if is_photo else view.spoken(state.node.text)
     hierarchy = gallery.hierarchy
     nodes = [hierarchy.node(number) for number in state.trail]
     truths = walks.truths(hierarchy, [*nodes, state.node], up=False) if state.node else ()
@@ -77,26 +87,34 @@ def unread_words(gallery: HierarchyGallery, node: Node) -> list[UnreadWord]:
 def source(gallery: HierarchyGallery) -> str:
     """Return which model the order belongs to, and how far a listed step may violate it."""
     hierarchy = gallery.hierarchy
-    text = f"By {gallery.name}, over {len(hierarchy):,} items."
+    count, limits = language.number(len(hierarchy)), hierarchy.limits
     if not hierarchy.has_limits:
-        return text
-    limits = hierarchy.limits
-    return (
-        f"{text} Listed items violate the order by at most {limits.texts:.3f}, or "
-        f"{limits.photos:.3f} above photos; both limits were chosen on dev."
+        return translate("By {model}, over {count} items.", model=gallery.name, count=count)
+    return translate(
+        "By {model}, over {count} items. Listed items violate the order by at most {texts}, or "
+        "{photos} above photos; both limits were chosen on dev.",
+        model=gallery.name,
+        count=count,
+        texts=language.number(limits.texts, 3),
+        photos=language.number(limits.photos, 3),
     )
 
 
 def caution(gallery: HierarchyGallery) -> str:
     """Return what a visitor should know of the order that is shown; empty if nothing."""
     name, sentences = gallery.name, []
-    if gallery.reason:
-        sentences.append(f"{gallery.reason}, so this is the hierarchy of {name}.")
+    if chosen := gallery.replaced:
+        sentences.append(translate(REPLACED[chosen.cause], chosen=chosen.model, model=name))
     if _is_guess(gallery.hierarchy):
-        sentences.append(f"{name} was not trained for an order, so expect mistakes.")
+        sentences.append(
+            translate("{model} was not trained for an order, so expect mistakes.", model=name)
+        )
     elif gallery.has_photos and not gallery.hierarchy.has_limits:
         sentences.append(
-            f"The order of {name} has not been calibrated on this data, so expect mistakes."
+            translate(
+                "The order of {model} has not been calibrated on this data, so expect mistakes.",
+                model=name,
+            )
         )
     return " ".join(sentences)
 
@@ -136,8 +154,12 @@ def levels(gallery: HierarchyGallery, node: Node, address: PhotoAddress) -> Leve
     above = view.steps(
         hierarchy,
         upper,
-        title="Above: more general",
-        empty="No item is above the root." if node.kind == ROOT else "Nothing is above.",
+        title=translate("Above: more general"),
+        empty=(
+            translate("No item is above the root.")
+            if node.kind == ROOT
+            else translate("Nothing is above.")
+        ),
         limit=hierarchy.limit_below(node.kind),
         truths=_truths(gallery, node, upper, up=True),
     )
@@ -145,19 +167,19 @@ def levels(gallery: HierarchyGallery, node: Node, address: PhotoAddress) -> Leve
         near = [step.number for step in hierarchy.nearest(node.embedding, MAX_PHOTOS + 1, PHOTO)]
         photos = [number for number in near if number != node.number][:MAX_PHOTOS]
         lower: list[Step] = []
-        title, empty = "Similar photos", "No item is below a photo."
+        title, empty = translate("Similar photos"), translate("No item is below a photo.")
     else:
         lower, lower_photos = _below(gallery, node)
         photos = [step.number for step in lower_photos]
-        title, empty = "Photos below", "No word or sentence is below."
+        title, empty = translate("Photos below"), translate("No word or sentence is below.")
         if _has_unknown_words(gallery, node):
-            empty = "Nothing is listed below, since the model cannot read all words."
+            empty = translate("Nothing is listed below, since the model cannot read all words.")
     return Levels(
         above=above,
         below=view.steps(
             hierarchy,
             lower,
-            title="Below: more specific",
+            title=translate("Below: more specific"),
             empty=empty,
             limit=hierarchy.limits.texts,
             truths=_truths(gallery, node, lower, up=False),
@@ -205,8 +227,9 @@ def here(gallery: HierarchyGallery, node: Node, photo: str) -> Markup:
     """Return the node itself as HTML; `photo` is its address if it is a photo."""
     meaning = ""
     if node.kind != PHOTO:
-        meaning = f"{gallery.hierarchy.depth_name} {gallery.hierarchy.depth_of(node):.2f}"
-    return view.here(view.spoken(node.text), node.kind, photo, meaning)
+        depth = language.number(gallery.hierarchy.depth_of(node), 2)
+        meaning = f"{translate(gallery.hierarchy.depth_name)} {depth}"
+    return view.here(view.name_of(node), node.kind, photo, meaning)
 
 
 def map_value(
@@ -241,7 +264,7 @@ def map_value(
         kinds=[hierarchy.items[number].kind for number in numbers],
         texts=[view.spoken(hierarchy.items[number].text) for number in numbers],
         norms=hierarchy.depths[numbers].numpy(),
-        norm_title=hierarchy.depth_name,
+        norm_title=translate(hierarchy.depth_name),
         arrows=[
             replace(arrow, general=row[arrow.general], specific=row[arrow.specific])
             for arrow in gallery.arrows

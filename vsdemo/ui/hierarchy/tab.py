@@ -12,12 +12,20 @@ import gradio as gr
 
 from vsdemo.core.errors import UserError
 from vsdemo.core.images import SUFFIXES, open_photo
+from vsdemo.core.language import message, translate
 from vsdemo.hierarchy.order import PHOTO, Node
 from vsdemo.search import hierarchies
 from vsdemo.ui import callbacks, images
 from vsdemo.ui.callbacks import NEWEST, Update, Updates
 from vsdemo.ui.components import html, words
-from vsdemo.ui.components.widgets import clickable_html, note_html, one_line, upload_chip
+from vsdemo.ui.components.labels import choice, label, static
+from vsdemo.ui.components.widgets import (
+    about_html,
+    clickable_html,
+    note_html,
+    one_line,
+    upload_chip,
+)
 from vsdemo.ui.hierarchy import lesson, navigation, view
 from vsdemo.ui.hierarchy.compose import JoinPanel
 from vsdemo.ui.hierarchy.loader import Hierarchies, HierarchyGallery
@@ -26,15 +34,15 @@ from vsdemo.ui.hierarchy.state import HierarchyKey, HierarchyState
 from vsdemo.ui.library.pending import Pending
 from vsdemo.ui.tabs import Context, Selection, Visit, is_shown
 
-ABOUT = (
+ABOUT = message(
     "Start from a word, a sentence or a photo, and explore what a model places above it, as more "
     "general, and below it, as more specific."
 )
-ABOUT_MAP = (
+ABOUT_MAP = message(
     "Similar items are close to each other on the map. Arrows, colours and lists show which items "
     "are more general."
 )
-GALLERY, CONCEPTS = "Photos and sentences", "Concepts of WordNet"
+GALLERY, CONCEPTS = message("Photos and sentences"), message("Concepts of WordNet")
 FIRST_TEXT, FIRST_CONCEPT = "an animal", "dog"
 FIRST_SENTENCE = "a brown dog runs"  # without limits, only what follows from a sentence is true
 SIDE = 1280  # pixels
@@ -44,22 +52,24 @@ class HierarchyTab:
     """The widgets of the tab, and their callbacks."""
 
     key: ClassVar = "hierarchy"
-    title: ClassVar = "Hierarchy"
+    title: ClassVar = message("Hierarchy")
 
     def __init__(self, context: Context) -> None:
         self.context, self.library = context, context.library
         self.hierarchies = Hierarchies(self.library)
-        gr.HTML(html.about(ABOUT))
+        about_html(ABOUT)
         with gr.Row(elem_classes="query-row"):
             self.query = one_line(
-                "Starting point", "A word or a sentence", elem_id="hierarchy-query"
+                message("Starting point"),
+                message("A word or a sentence"),
+                elem_id="hierarchy-query",
             )
-            self.go = gr.Button("Go", variant="primary", scale=0, elem_id="hierarchy-go")
+            self.go = gr.Button(label("Go"), variant="primary", scale=0, elem_id="hierarchy-go")
         with gr.Row(elem_classes="pick hierarchy-options"):
             self.scope = gr.Radio(
-                [GALLERY, CONCEPTS],
+                [(choice(GALLERY), GALLERY), (choice(CONCEPTS), CONCEPTS)],
                 value=GALLERY,
-                label="What to explore",
+                label=label("What to explore"),
                 elem_classes="hierarchy-scope",
                 show_label=False,
                 container=False,
@@ -70,15 +80,15 @@ class HierarchyTab:
         self.trail = clickable_html("trail")
         with gr.Row(elem_classes="results", elem_id="mapped"):
             with gr.Column(scale=7, min_width=320, elem_classes="map-column"):
-                self.map = map_widget("Map of the hierarchy", "map")
-                self.map_note = note_html(html.note(ABOUT_MAP))
+                self.map = map_widget(message("Map of the hierarchy"), "map")
+                self.map_note = note_html(static(lambda: html.note(translate(ABOUT_MAP))))
                 self.map_selection = clickable_html("map-selection")
             with gr.Column(scale=5, min_width=280):
                 self.above, self.here, self.below = map(clickable_html, ("above", "here", "below"))
         self.join = JoinPanel(self.hierarchies, self._address)
-        with gr.Accordion("A lesson in five steps", open=False, elem_id="lesson-panel"):
-            self.lesson = clickable_html("lesson", lesson.lesson())
-            gr.HTML(self.hierarchies.toy(), elem_id="toy")
+        with gr.Accordion(label("A lesson in five steps"), open=False, elem_id="lesson-panel"):
+            self.lesson = clickable_html("lesson", static(lesson.lesson))
+            gr.HTML(static(self.hierarchies.toy), elem_id="toy")
         self.state = gr.State(None)
         self.drawn = gr.State(None)  # key of the hierarchy whose map is on the page
         self._connect()
@@ -156,7 +166,9 @@ class HierarchyTab:
         if state is None:
             return
         if Path(text[:255]).suffix.lower() in SUFFIXES:  # never read a path on the server
-            raise UserError("Type a word or a sentence; to use a photo, click the button below.")
+            raise UserError(
+                translate("Type a word or a sentence; to use a photo, click the button below.")
+            )
         gallery = yield from self._hierarchy(state)
         node = hierarchies.text_node(gallery.hierarchy, gallery.reader, text)
         for update in self._go_to(state, gallery, node):
@@ -233,7 +245,7 @@ class HierarchyTab:
         state = replace(state, upload=path)
         gallery = yield from self._hierarchy(state)
         yield {self.scope: GALLERY, self.map_selection: ""}
-        node = hierarchies.photo_node(gallery.reader, image, "your photo")
+        node = hierarchies.photo_node(gallery.reader, image, view.OWN_PHOTO)
         yield from self._arrive(state, gallery, node)
 
     def _arrive_target(self, state: HierarchyState) -> Updates:
@@ -278,7 +290,7 @@ class HierarchyTab:
         is_new = drawn != state.key
         yield {
             self.map: navigation.map_value(state, gallery, points, source, whole=is_new),
-            self.map_note: html.note(ABOUT_MAP),
+            self.map_note: html.note(translate(ABOUT_MAP)),
             self.drawn: state.key,
         }
 

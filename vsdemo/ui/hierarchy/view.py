@@ -8,12 +8,15 @@ from math import inf, isinf
 
 from markupsafe import Markup
 
+from vsdemo.core import language
+from vsdemo.core.language import message, translate
 from vsdemo.encoders.concepts import SENSE
-from vsdemo.hierarchy.order import PHOTO, ROOT, Hierarchy, Step
+from vsdemo.hierarchy.order import PHOTO, ROOT, Hierarchy, Node, Step
 from vsdemo.ui.components.html import Bar, PhotoAddress, PhotoCard, tidy
 from vsdemo.ui.components.templates import render
 
-VIOLATION = (
+OWN_PHOTO = message("your photo")
+VIOLATION = message(
     "Order violation: how far the more general item is from lying above the other one; 0 is a "
     "perfect fit."
 )
@@ -42,6 +45,12 @@ def spoken(text: str) -> str:
     """Return a text in plain words: `dog` for the concept `dog.n.01`."""
     word, sense, _ = text.partition(SENSE)
     return word.replace("_", " ") if sense else tidy(text)
+
+
+def name_of(node: Node) -> str:
+    """Return what a node is called on the page."""
+    is_own = node.kind == PHOTO and node.number is None
+    return translate(node.text) if is_own else spoken(node.text)
 
 
 def trail(
@@ -102,8 +111,8 @@ def violation_bars(violations: Sequence[float], limit: float) -> list[Bar]:
     return [
         Bar(
             share=max(SHORTEST_BAR, 1 - (1 - SHORTEST_BAR) * violation / largest),
-            number=f"{violation:.3f}",
-            meaning=VIOLATION,
+            number=language.number(violation, 3),
+            meaning=translate(VIOLATION),
         )
         for violation in violations
     ]
@@ -131,7 +140,7 @@ def here(text: str, kind: str, photo: str, meaning: str) -> Markup:
     return render(
         "hierarchy/here.html",
         text=tidy(text),
-        kind=kind,
+        kind=translate(kind),
         photo=photo,
         meaning=meaning,
         can_be_kept=kind != ROOT,
@@ -144,8 +153,10 @@ def selection(hierarchy: Hierarchy, numbers: Sequence[int], address: PhotoAddres
         return Markup()
     photo_numbers = [number for number in numbers if hierarchy.items[number].kind == PHOTO]
     texts = [number for number in numbers if hierarchy.items[number].kind != PHOTO]
-    title = (
-        f"Selected on the map: {len(photo_numbers):,} photos, {len(texts):,} words and sentences"
+    title = translate(
+        "Selected on the map: {photos} photos, {texts} words and sentences",
+        photos=language.number(len(photo_numbers)),
+        texts=language.number(len(texts)),
     )
     return render(
         "hierarchy/selection.html",
@@ -208,7 +219,7 @@ def _cards(hierarchy: Hierarchy, numbers: Sequence[int], address: PhotoAddress) 
         PhotoCard(
             number=number,
             address=address(item.number, "small"),
-            label=f"Go to the photo {item.text}",
+            label=translate("Go to the photo {name}", name=item.text),
             alt=item.text,
             keep_scroll=True,
         )

@@ -13,6 +13,7 @@ import platformdirs
 
 from vsdemo.core.errors import UserError
 from vsdemo.core.images import SUFFIXES
+from vsdemo.core.language import message, number, translate
 from vsdemo.core.paths import printable, to_path
 
 MAX_SHOWN = 200  # subfolders
@@ -28,12 +29,22 @@ class Place:
     Attributes:
         path: The folder.
         label: Its name.
-        photos: How many photos are directly in it; empty if that was not counted.
+        count: How many photos are directly in it, if more than MAX_COUNTED only one more than that;
+            None if they were not counted.
     """
 
     path: Path
     label: str
-    photos: str = ""
+    count: int | None = None
+
+    @property
+    def photos(self) -> str:
+        """How many photos are directly in it; empty if that was not counted."""
+        if self.count is None:
+            return ""
+        if self.count > MAX_COUNTED:
+            return translate("more than {count}", count=number(MAX_COUNTED))
+        return number(self.count)
 
 
 @dataclass(frozen=True)
@@ -47,7 +58,7 @@ class FolderList:
         above: The folder above; None at the root.
         subfolders: The first subfolders by name, without hidden ones.
         more: How many others there are.
-        photos: How many photos are directly in the folder.
+        count: How many photos are directly in the folder.
     """
 
     folder: Path
@@ -56,7 +67,12 @@ class FolderList:
     above: Place | None
     subfolders: tuple[Place, ...]
     more: int
-    photos: str
+    count: int
+
+    @property
+    def photos(self) -> str:
+        """How many photos are directly in the folder, as text."""
+        return number(self.count)
 
     @property
     def choices(self) -> list[Place]:
@@ -96,10 +112,10 @@ def find_folder(text: str, shown: FolderList | None) -> FolderList:
     if shown and text == shown.text:
         return list_folder(shown.folder, shown.start)
     if not text:
-        raise UserError("Type the path of a folder, or choose one from the list.")
+        raise UserError(translate("Type the path of a folder, or choose one from the list."))
     path = to_path(text)
     if not path.is_absolute():
-        raise UserError(f"{text!r} is not a full path; begin with / or ~.")
+        raise UserError(translate("{path!r} is not a full path; begin with / or ~.", path=text))
     with suppress(OSError, ValueError):  # ValueError: a null character
         if path.is_dir():
             return list_folder(path)
@@ -107,7 +123,8 @@ def find_folder(text: str, shown: FolderList | None) -> FolderList:
             listed = list_folder(path.parent, path.name)
             if listed.subfolders:
                 return listed
-    raise UserError(f"There is no folder {text}; if it is on a drive, connect that.")
+    problem = message("There is no folder {path}; if it is on a drive, connect that.")
+    raise UserError(translate(problem, path=text))
 
 
 def list_folder(folder: Path, start: str = "") -> FolderList:
@@ -125,10 +142,12 @@ def list_folder(folder: Path, start: str = "") -> FolderList:
                 elif entry.name.lower().startswith(start.lower()) and _is_folder(entry):
                     names.append(entry.name)
     except OSError as error:
-        raise UserError(
-            f"The folder {printable(str(folder))} cannot be read ({error.strerror}); choose "
-            "another one, or check its permissions."
-        ) from None
+        problem = message(
+            "The folder {path} cannot be read ({reason}); choose another one, or check its "
+            "permissions."
+        )
+        path = printable(str(folder))
+        raise UserError(translate(problem, path=path, reason=error.strerror)) from None
     names.sort(key=lambda name: (name.lower(), name))
     until = monotonic() + COUNT_SECONDS
     subfolders = [
@@ -143,13 +162,16 @@ def list_folder(folder: Path, start: str = "") -> FolderList:
         above=None if above == folder else Place(above, printable(above.name or str(above))),
         subfolders=tuple(subfolders),
         more=len(names) - len(subfolders),
-        photos=f"{photos:,}",
+        count=photos,
     )
 
 
 def places() -> Iterator[Place]:
     """Yield the folders of pictures and of the user, and the drives that are connected."""
-    known = {"Pictures": platformdirs.user_pictures_path(), "Home": Path(os.path.expanduser("~"))}
+    known = {
+        message("Pictures"): platformdirs.user_pictures_path(),
+        message("Home"): Path(os.path.expanduser("~")),
+    }
     for label, path in known.items():
         if path.is_absolute() and os.access(path, os.R_OK | os.X_OK):
             yield Place(path, label)
@@ -170,16 +192,19 @@ def _is_folder(entry: os.DirEntry[str]) -> bool:
         return False
 
 
-def _count_photos(folder: Path, until: float) -> str:
-    """Return how many photos are directly in a folder; empty if that takes too long."""
+def _count_photos(folder: Path, until: float) -> int | None:
+    """Return how many photos are directly in a folder, as `Place.count`.
+
+    It is None if counting takes too long.
+    """
     photos = 0
     with suppress(OSError), os.scandir(folder) as entries:
         for entry in entries:
             if monotonic() > until:
-                return ""
+                return None
             if _is_photo(entry.name):
                 photos += 1
             if photos > MAX_COUNTED:
-                return f"more than {MAX_COUNTED:,}"
-        return f"{photos:,}"
-    return ""
+                break
+        return photos
+    return None

@@ -7,6 +7,7 @@ from pathlib import Path
 from threading import Lock
 
 from vsdemo.core.errors import UserError
+from vsdemo.core.language import message, translate
 from vsdemo.core.paths import printable
 from vsdemo.data.catalog.catalog import Catalog, list_catalogs, remove_catalog
 from vsdemo.search import indexing
@@ -73,7 +74,8 @@ class Indexing:
         """
         with self._lock:
             if self.job and self.busy:
-                raise UserError(f"{self.job.name} is being indexed; wait until it is done.")
+                text = message("{name} is being indexed; wait until it is done.")
+                raise UserError(translate(text, name=self.job.name))
             catalog = indexing.open_catalog(folder, name)
             self.job = IndexJob(
                 catalog.folder,

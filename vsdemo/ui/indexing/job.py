@@ -20,6 +20,7 @@ from threading import Lock, Thread, Timer
 from time import monotonic
 from typing import Any
 
+from vsdemo.core.language import translate
 from vsdemo.search.indexing import FIRST_PART, READING, IndexSummary
 from vsdemo.training.jobs.processes import environment
 
@@ -51,7 +52,6 @@ class IndexJob:
         is_stopping: Whether it was asked to stop.
         ended: Whether it has ended.
         summary: What it has done; None if it did not come to its end.
-        problem: Why not, in one sentence; empty if it was stopped.
     """
 
     def __init__(
@@ -67,7 +67,8 @@ class IndexJob:
         self.stage, self.done, self.total = STARTING, 0, 0
         self.is_stopping = self.ended = False
         self.summary: IndexSummary | None = None
-        self.problem = ""
+        self._printed = ""  # the sentence about an error
+        self._code: int | None = None  # with which it ended without such a sentence
         self._on_first, self._on_end = on_first, on_end
         self._first: tuple[float, int] | None = None  # time and `done` of the first photo read
         self._closing = Lock()
@@ -84,6 +85,23 @@ class IndexJob:
             own = os.getpriority(os.PRIO_PROCESS, 0)
             os.setpriority(os.PRIO_PROCESS, self._child.pid, own + NICENESS)
         Thread(target=self._follow, daemon=True).start()
+
+    @property
+    def problem(self) -> str:
+        """Why it did not come to its end, in one sentence; empty if it was stopped."""
+        if self._code is None:
+            return self._printed
+        if self._code >= 0:
+            return translate(
+                "Indexing ended unexpectedly (code {code}); index again, which continues from "
+                "there.",
+                code=self._code,
+            )
+        return translate(
+            "Indexing ended unexpectedly (signal {signal}, perhaps for lack of memory); index "
+            "again, which continues from there.",
+            signal=-self._code,
+        )
 
     @property
     def seconds_left(self) -> float | None:
@@ -120,7 +138,10 @@ class IndexJob:
                         lines.append(line)
             code = self._child.wait()
             if self.summary is None and not self.is_stopping:
-                self.problem = _problem(code, lines)
+                self._printed = _printed_problem(lines)
+                if not self._printed:
+                    log.warning("indexing ended with %d:\n%s", code, "\n".join(lines))
+                    self._code = code
             self._on_end()
         except Exception:
             log.exception("indexing %s failed", self.name)
@@ -151,11 +172,7 @@ class IndexJob:
             self._on_first()
 
 
-def _problem(code: int, lines: deque[str]) -> str:
-    """Return why a run ended before its end."""
-    for line in reversed(lines):
-        if line.startswith(PREFIX):
-            return line.removeprefix(PREFIX)
-    log.warning("indexing ended with %d:\n%s", code, "\n".join(lines))
-    reason = f"signal {-code}, perhaps for lack of memory" if code < 0 else f"code {code}"
-    return f"Indexing ended unexpectedly ({reason}); index again, which continues from there."
+def _printed_problem(lines: deque[str]) -> str:
+    """Return why a run ended before its end, as it has printed it; empty if it has not."""
+    printed = (line for line in reversed(lines) if line.startswith(PREFIX))
+    return next(printed, "").removeprefix(PREFIX)

@@ -8,17 +8,19 @@ from itertools import count
 import gradio as gr
 
 from vsdemo.core.errors import UserError
+from vsdemo.core.language import message, translate
 from vsdemo.search.indexing import proposed_name
 from vsdemo.ui import callbacks
 from vsdemo.ui.callbacks import GONE, LATEST, QUIET, Update, Updates
 from vsdemo.ui.components import html
+from vsdemo.ui.components.labels import label, static
 from vsdemo.ui.components.widgets import chip, clickable_html, note_html
 from vsdemo.ui.indexing import folders, view
 from vsdemo.ui.indexing.folders import FolderList
 from vsdemo.ui.indexing.indexes import Indexing, known_indexes
 
 TICK = 1  # seconds between two updates of the progress
-ABOUT = (
+ABOUT = message(
     "Choose a folder of photos. They are read once, so that every search is quick. Indexing never "
     "changes, moves or copies them."
 )
@@ -66,21 +68,21 @@ class IndexPanel:
 
     def __init__(self, indexing: Indexing, gallery: gr.Dropdown) -> None:
         self.indexing, self.gallery = indexing, gallery
-        with gr.Accordion(view.TITLE, open=False, elem_classes="add-photos") as self.panel:
-            gr.HTML(html.about(ABOUT), padding=False)
-            self.path = gr.Textbox(label="Folder", max_lines=1, elem_id="index-folder")
+        with gr.Accordion(label(view.TITLE), open=False, elem_classes="add-photos") as self.panel:
+            gr.HTML(static(lambda: html.about(ABOUT)), padding=False)
+            self.path = gr.Textbox(label=label("Folder"), max_lines=1, elem_id="index-folder")
             self.folders = gr.HTML(
                 elem_id="index-folders",
                 js_on_load="vsdemo.folders.connect(element, trigger, watch)",
                 padding=False,
             )
             with gr.Row(elem_classes="index-row"):
-                self.name = gr.Textbox(label="Name", max_lines=1, max_length=64)
-                self.go = gr.Button("Index", variant="primary", elem_id="index-go")
+                self.name = gr.Textbox(label=label("Name"), max_lines=1, max_length=64)
+                self.go = gr.Button(label("Index"), variant="primary", elem_id="index-go")
             self.note = note_html()
             with gr.Row(elem_classes="index-row"):
                 self.status = gr.HTML(elem_id="index-status", padding=False)
-                self.cancel = chip("Cancel", visible=False)
+                self.cancel = chip(message("Cancel"), visible=False)
             self.indexes = clickable_html("indexes", padding=False)
         self.listed = gr.State(None)  # the `FolderList` that is shown
         self.seen = gr.State(Seen())
@@ -127,7 +129,8 @@ class IndexPanel:
         """Index the folder in the text field."""
         folder = folders.find_folder(path, listed)
         if folder.start:
-            raise UserError(f"There is no folder {folder.text}; choose one from the list.")
+            text = message("There is no folder {path}; choose one from the list.")
+            raise UserError(translate(text, path=folder.text))
         self.indexing.start(folder.folder, name.strip())
         yield {self.note: "", **self.update(seen)}
 
@@ -154,7 +157,7 @@ class IndexPanel:
         library, name = self.indexing.library, callbacks.clicked_name(event)
         self.indexing.remove(name)
         update: Update = {
-            self.note: html.note(f"{name} was removed."),
+            self.note: html.note(translate("{name} was removed.", name=name)),
             self.indexes: self._indexes(),
         }
         if gallery in library.galleries:

@@ -6,22 +6,33 @@ from collections.abc import Sequence
 
 from markupsafe import Markup
 
+from vsdemo.core.language import message, number, percentage, translate, translate_count
+from vsdemo.search.indexing import COMPARING, READING, REGIONS, SCANNING, IndexSummary
 from vsdemo.ui.components import html
 from vsdemo.ui.components.templates import render
 from vsdemo.ui.indexing.folders import FolderList
 from vsdemo.ui.indexing.indexes import KnownIndex
-from vsdemo.ui.indexing.job import IndexJob
+from vsdemo.ui.indexing.job import STARTING, IndexJob
 
-TITLE = "Add photos …"
+TITLE = message("Add photos …")
 MAX_PROBLEMS = 100  # files that are named
-STOPPED = "Stopped. What is done is kept; “Index again” continues."
+STOPPED = message("Stopped. What is done is kept; “Index again” continues.")
+STAGES = {  # stage of a run: how the page calls it
+    STARTING: message("starting"),
+    SCANNING: message("listing the folder"),
+    COMPARING: message("reading thumbnails"),
+    READING: message("reading photos"),
+    REGIONS: message("looking at regions"),
+}
 
 
 def title(job: IndexJob | None) -> str:
     """Return the label of the panel, which says how far a run is."""
     if job is None or job.ended:
-        return TITLE
-    return f"Indexing {job.done / job.total:.0%}" if job.total else "Indexing …"
+        return translate(TITLE)
+    if not job.total:
+        return translate("Indexing …")
+    return translate("Indexing {share}", share=percentage(job.done / job.total))
 
 
 def folders(listed: FolderList) -> Markup:
@@ -34,19 +45,37 @@ def status(job: IndexJob | None) -> Markup:
     if job is None:
         return Markup()
     if not job.ended:
-        stage = "Stopping" if job.is_stopping else f"{job.name}: {job.stage.lower()}"
+        stage = f"{job.name}: {translate(STAGES.get(job.stage, job.stage))}"
+        if job.is_stopping:
+            stage = translate("Stopping")
         return html.progress(stage, job.done, job.total, seconds_left=job.seconds_left)
     if job.problem:
         return html.problem(job.problem)
     if job.summary is None:
-        return html.note(STOPPED)
+        return html.note(translate(STOPPED))
     problems = [(path, _reason(path, why)) for path, why in job.summary.problems.items()]
     return render(
         "indexing/summary.html",
         summary=job.summary,
+        text=_text(job.summary),
         problems=problems[:MAX_PROBLEMS],
         more=len(problems[MAX_PROBLEMS:]),
     )
+
+
+def _text(summary: IndexSummary) -> str:
+    """Return what a run has done, in a few words."""
+    counts = {
+        message("{count} new"): summary.new,
+        message("{count} changed"): summary.changed,
+        message("{count} moved"): summary.moved,
+        message("{count} removed"): summary.removed,
+        message("{count} unreadable"): summary.unreadable,
+    }
+    changes = [translate(text, count=number(n)) for text, n in counts.items() if n]
+    photos = translate_count("{count} photo", "{count} photos", summary.photos)
+    details = ", ".join(changes) or translate("nothing new")
+    return f"{photos} ({details})"
 
 
 def _reason(path: str, why: str) -> str:

@@ -14,6 +14,7 @@ from typing import Any, TypeVar
 
 from vsdemo.core.caption_set import CaptionSet
 from vsdemo.core.errors import UserError
+from vsdemo.core.language import message
 from vsdemo.core.paths import short_name, shorten_paths
 from vsdemo.data import datasets
 from vsdemo.data.catalog.catalog import list_catalogs
@@ -35,10 +36,10 @@ EngineKey = tuple[str, str]  # model and gallery
 MAX_ENGINES = 6  # each holds up to 200 MB, most of it embedded captions
 MAX_THREADS = 64
 MAX_PREPARATIONS = 2  # at once; each uses all cores
-LOADING = "Loading the model"
-READING = "Encoding sentences"
-ENCODING = "Encoding photos"
-CHECKING = "Checking examples"
+LOADING = message("Loading the model")
+READING = message("Encoding sentences")
+ENCODING = message("Encoding photos")
+CHECKING = message("Checking examples")
 MAX_CHECK = 5  # seconds that a page waits for examples
 NO_MODEL = (
     "There is no model yet: train one with "
@@ -203,7 +204,9 @@ class Library:
             pending = self._photos.get(gallery)
             if pending is None or pending.failed:
                 is_drawn = datasets.is_generated(chosen.name)
-                status = self.status("Drawing the pictures" if is_drawn else "Opening the gallery")
+                status = self.status(
+                    message("Drawing the pictures") if is_drawn else message("Opening the gallery")
+                )
                 pending = Pending(status)
                 self._start(pending, load_photos, chosen, pending)
                 self._photos[gallery] = pending
@@ -289,7 +292,7 @@ class Library:
             pending = self._measurements.get(gallery)
             if pending is None or pending.failed or pending.future.done():
                 # Without a slot: a few photos are done before other preparations would be.
-                status = Status("Measuring", self._measuring)
+                status = Status(message("Measuring"), self._measuring)
                 folders = list(self.models.values())
                 pending = self.submit(status, offers.measure, folders, chosen, status.report)
                 self._measurements[gallery] = pending
@@ -371,7 +374,7 @@ class Library:
         with self._lock:
             pending = self._all_readers
             if pending is None or pending.failed:
-                status = self.status("Loading the models")
+                status = self.status(message("Loading the models"))
                 pending = self.submit(status, _load_readers, dict(self.models), status)
                 self._all_readers = pending
             return pending

@@ -14,6 +14,7 @@ from pathlib import Path
 
 from vsdemo import models
 from vsdemo.core.errors import Cancelled, UserError
+from vsdemo.core.language import message, translate
 from vsdemo.core.paths import shorten_paths
 from vsdemo.core.progress import Progress
 from vsdemo.data import datasets
@@ -189,11 +190,15 @@ def group_offers(offers: Sequence[ModelOffer], gallery: Gallery) -> list[OfferGr
     dataset = datasets.base_name(gallery.name)
     is_drawn = datasets.is_generated(dataset)
     title = TITLES.get(dataset, dataset)
-    pictures = "drawings" if is_drawn else "photos"
+    description = (
+        "Trained on drawings of {title}, so they know its words and scenes."
+        if is_drawn
+        else "Trained on photos of {title}, so they know its words and scenes."
+    )
     groups = [
         OfferGroup(
-            f"For {title}",
-            f"Trained on {pictures} of {title}, so they know its words and scenes.",
+            translate("For {title}", title=title),
+            translate(description, title=title),
             _best_first(o for o in offers if o.can_be_chosen and o.dataset == dataset),
             fits=True,
         ),
@@ -206,8 +211,8 @@ def group_offers(offers: Sequence[ModelOffer], gallery: Gallery) -> list[OfferGr
             for of_drawings in (is_drawn, not is_drawn)
         ),
         OfferGroup(
-            "Not available",
-            "The reason is shown for each model.",
+            translate("Not available"),
+            translate("The reason is shown for each model."),
             _best_first(o for o in offers if not o.can_be_chosen),
             fits=False,
         ),
@@ -271,15 +276,17 @@ def _group_of_kind(
     offers: Sequence[ModelOffer], *, of_drawings: bool, for_drawings: bool
 ) -> OfferGroup:
     """Return the models that were trained on photos, or on drawings."""
-    kind = "drawings" if of_drawings else "photos"
-    if of_drawings == for_drawings:
-        description = f"Trained on other {kind}; less reliable for words that are rare in them."
+    if of_drawings and for_drawings:
+        text = message("Trained on other drawings; less reliable for words that are rare in them.")
+    elif of_drawings:
+        text = message("Trained on drawings only; unreliable on photos.")
+    elif for_drawings:
+        text = message("Trained on photos only; unreliable on drawings.")
     else:
-        gallery_kind = "drawings" if for_drawings else "photos"
-        description = f"Trained on {kind} only; unreliable on {gallery_kind}."
+        text = message("Trained on other photos; less reliable for words that are rare in them.")
     return OfferGroup(
-        f"For {kind}",
-        description,
+        translate("For drawings") if of_drawings else translate("For photos"),
+        translate(text),
         _best_first(o for o in offers if datasets.is_generated(o.dataset) == of_drawings),
         fits=of_drawings == for_drawings,
     )
@@ -313,12 +320,15 @@ def _describe(key: str, folder: Path) -> ModelOffer:
     first = spec.members[0] if spec.members else spec
     model = models.get(first.model)
     kind = model.kind_of(first.preset)
-    together = f"ensemble of {len(spec.members)} networks: " if spec.members else ""
+    kind = translate(kind) if kind else ""
+    if spec.members and kind:
+        count = len(spec.members)
+        kind = translate("ensemble of {count} networks: {kind}", count=count, kind=kind)
     crops = CROPS[spec.config.crops]
     return ModelOffer(
         key=key,
         state=State.UNMEASURED,
-        kind=f"{together}{kind}" if kind else "",
+        kind=kind,
         paper=model.paper,
         year=model.year,
         dataset=datasets.base_name(spec.dataset),
@@ -334,10 +344,13 @@ def _network_label(spec: Spec) -> str:
     crops = CROPS[spec.config.crops]
     name = _short_name(spec.config.backbone)
     if spec.config.backbone.startswith(TUNED):
-        name = f"{name}, tuned with {spec.config.backbone.removeprefix(TUNED)}"
+        model = spec.config.backbone.removeprefix(TUNED)
+        name = translate("{name}, tuned with {model}", name=name, model=model)
     if crops.vectors > 1:
-        return f"{name}, {crops.vectors} regions per photo"
-    return f"{name}, {crops.views} views per photo" if crops.views > 1 else name
+        return translate("{name}, {count} regions per photo", name=name, count=crops.vectors)
+    if crops.views > 1:
+        return translate("{name}, {count} views per photo", name=name, count=crops.views)
+    return name
 
 
 def _short_name(backbone: str) -> str:

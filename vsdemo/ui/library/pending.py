@@ -10,12 +10,13 @@ from time import monotonic
 from typing import Any, Generic, TypeVar
 
 from vsdemo.core.errors import Cancelled
+from vsdemo.core.language import message
 
 T = TypeVar("T")
 MIN_SECONDS = 2.0  # of work before the remaining time is estimated
 GRACE = 2.0  # seconds after which work that nobody wants is cancelled
 POLL = 0.2  # seconds between two looks at whether to go on waiting
-QUEUED = "Waiting for other preparations"
+QUEUED = message("Waiting for other preparations")
 
 
 class Status:

@@ -10,6 +10,7 @@ import gradio as gr
 from vsdemo.core.errors import UserError
 from vsdemo.ui import callbacks
 from vsdemo.ui.callbacks import GONE, LATEST, NEWEST, Update, Updates
+from vsdemo.ui.components.labels import static
 from vsdemo.ui.library import Library
 from vsdemo.ui.library.offers import State
 from vsdemo.ui.models import view
@@ -39,13 +40,13 @@ class ModelMenu:
         self.chosen = gr.State(first)
         with gr.Column(elem_classes="model-menu", min_width=0):
             self.field = gr.HTML(
-                view.field(first, None),
+                static(lambda: view.field(first, None)),
                 elem_id="model",
                 js_on_load="vsdemo.models.connectField(element, trigger, watch)",
                 padding=False,
             )
             self.panel = gr.HTML(
-                view.waiting(),
+                static(view.waiting),
                 elem_id="models",
                 js_on_load="vsdemo.models.connectPanel(element, trigger, watch)",
                 padding=False,

@@ -7,18 +7,19 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
+from vsdemo.core.language import message, translate
 from vsdemo.ui.components.html import duration
 from vsdemo.ui.components.templates import render
 from vsdemo.ui.library.offers import ModelOffer, OfferGroup, State
 
 STATUS = {  # of states without a time
-    State.READY: "ready",
-    State.PREPARING: "preparing",
-    State.UNMEASURED: "not measured yet",
-    State.FAILED: "could not be opened",
-    State.UNAVAILABLE: "not available",
+    State.READY: message("ready"),
+    State.PREPARING: message("preparing"),
+    State.UNMEASURED: message("not measured yet"),
+    State.FAILED: message("could not be opened"),
+    State.UNAVAILABLE: message("not available"),
 }
-MEASURING = "measuring …"
+MEASURING = message("measuring …")
 
 
 @dataclass(frozen=True)
@@ -76,15 +77,15 @@ def waiting() -> Markup:
 def _row(offer: ModelOffer, chosen: str, *, is_measuring: bool) -> Row:
     paper = " ".join(str(part) for part in (offer.paper, offer.year) if part)
     facts = [
-        f"trained on {offer.data}" if offer.data else "",
+        translate("trained on {data}", data=offer.data) if offer.data else "",
         offer.quality.text if offer.quality else "",
-        f"image network {offer.network}" if offer.network else "",
-        offer.licence,
+        translate("image network {network}", network=offer.network) if offer.network else "",
+        translate(offer.licence),
     ]
     return Row(
         offer=offer,
         status=_status(offer, is_measuring=is_measuring),
-        what=_sentence([offer.kind, paper]),
+        what=_sentence([translate(offer.kind), paper]),
         facts=_sentence(facts),
         current=offer.key == chosen,
     )
@@ -93,12 +94,12 @@ def _row(offer: ModelOffer, chosen: str, *, is_measuring: bool) -> Row:
 def _status(offer: ModelOffer, *, is_measuring: bool = False) -> str:
     """Return "ready", "about 40 s", "about 5 min", "not available" and the like."""
     if offer.state is State.PREPARING and offer.seconds is not None:
-        return f"preparing, about {duration(offer.seconds)} left"
+        return translate("preparing, about {left} left", left=duration(offer.seconds))
     if offer.state is State.COSTS and offer.seconds is not None:
-        return f"about {duration(max(offer.seconds, 1))}"
+        return translate("about {time}", time=duration(max(offer.seconds, 1)))
     if offer.state is State.UNMEASURED and is_measuring:
-        return MEASURING
-    return STATUS[offer.state]
+        return translate(MEASURING)
+    return translate(STATUS[offer.state])
 
 
 def _sentence(parts: Sequence[str]) -> str:

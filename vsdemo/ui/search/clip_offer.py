@@ -8,6 +8,7 @@ from typing import Any
 import gradio as gr
 from markupsafe import Markup
 
+from vsdemo.core.language import translate
 from vsdemo.data.downloads import fetch
 from vsdemo.data.downloads.download import format_size
 from vsdemo.models import pretrained
@@ -133,7 +134,7 @@ class ClipOffer:
             case Stage.RUNNING:
                 return progress(CLIP, self.downloads.states[CLIP])
             case Stage.HERE:
-                return html.note("CLIP is available.")
+                return html.note(translate("CLIP is available."))
             case _:
                 return Markup()
 
@@ -141,6 +142,8 @@ class ClipOffer:
 def _offer() -> str:
     """Return what CLIP is good for and what it costs."""
     item = fetch.find_download(CLIP)
-    received = f"{format_size(item.received)} downloaded" if item.received else ""
+    received = ""
+    if item.received:
+        received = translate("{size} downloaded", size=format_size(item.received))
     facts = ", ".join(filter(None, [format_size(item.size), received, item.terms]))
-    return f"CLIP finds much more in your own photos ({facts})."
+    return translate("CLIP finds much more in your own photos ({facts}).", facts=facts)

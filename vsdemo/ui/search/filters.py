@@ -8,26 +8,33 @@ from typing import Any
 import gradio as gr
 
 from vsdemo.core.errors import UserError
+from vsdemo.core.language import message, translate
 from vsdemo.data.catalog.filters import Orientation, PhotoFilter, PhotoOrder
 from vsdemo.data.catalog.table import PhotoTable
 from vsdemo.ui.callbacks import LATEST, Update
+from vsdemo.ui.components.labels import choice, label
 from vsdemo.ui.search.refinement import Refinement
 
-ANY = "Any"
+ANY = choice("Any")
 MAX_CHOICES = 500  # folders or cameras in a list
 DEPTH = 3  # folders below folders that are listed
 ORIENTATIONS = [
-    ("Any shape", Orientation.ANY),
-    ("Landscape", Orientation.LANDSCAPE),
-    ("Portrait", Orientation.PORTRAIT),
-    ("Square", Orientation.SQUARE),
+    (choice("Any shape"), Orientation.ANY),
+    (choice("Landscape"), Orientation.LANDSCAPE),
+    (choice("Portrait"), Orientation.PORTRAIT),
+    (choice("Square"), Orientation.SQUARE),
 ]
 ORDERS = [
-    ("Best first", PhotoOrder.FIT),
-    ("Newest first", PhotoOrder.NEWEST),
-    ("Oldest first", PhotoOrder.OLDEST),
+    (choice("Best first"), PhotoOrder.FIT),
+    (choice("Newest first"), PhotoOrder.NEWEST),
+    (choice("Oldest first"), PhotoOrder.OLDEST),
 ]
-SIZES = [("Any size", 0), ("2 megapixels", 2), ("8 megapixels", 8), ("20 megapixels", 20)]
+SIZES = [
+    (choice("Any size"), 0),
+    (choice("2 megapixels"), 2),
+    (choice("8 megapixels"), 8),
+    (choice("20 megapixels"), 20),
+]
 
 
 class FilterPanel:
@@ -38,24 +45,38 @@ class FilterPanel:
     """
 
     def __init__(self) -> None:
-        with gr.Accordion("Filters", open=False, elem_classes="filters") as self.panel:
+        with gr.Accordion(label("Filters"), open=False, elem_classes="filters") as self.panel:
             # Nothing is known about photos that are not indexed except what they look like.
             with gr.Row(visible=False, elem_classes="conditions") as self.known:
-                self.folder = gr.Dropdown([(ANY, "")], value="", label="Folder", min_width=160)
-                self.camera = gr.Dropdown([(ANY, "")], value="", label="Camera", min_width=160)
-                self.since = _day("From", "since")
-                self.until = _day("To", "until")
+                self.folder = gr.Dropdown(
+                    [(ANY, "")], value="", label=label("Folder"), min_width=160
+                )
+                self.camera = gr.Dropdown(
+                    [(ANY, "")], value="", label=label("Camera"), min_width=160
+                )
+                self.since = _day(message("From"), "since")
+                self.until = _day(message("To"), "until")
                 self.orientation = gr.Dropdown(
-                    ORIENTATIONS, value=Orientation.ANY, label="Shape", min_width=120
+                    ORIENTATIONS, value=Orientation.ANY, label=label("Shape"), min_width=120
                 )
-                self.megapixels = gr.Dropdown(SIZES, value=0, label="Minimum size", min_width=120)
-                self.order = gr.Dropdown(ORDERS, value=PhotoOrder.FIT, label="Order", min_width=120)
+                self.megapixels = gr.Dropdown(
+                    SIZES, value=0, label=label("Minimum size"), min_width=120
+                )
+                self.order = gr.Dropdown(
+                    ORDERS, value=PhotoOrder.FIT, label=label("Order"), min_width=120
+                )
             with gr.Row(elem_classes="conditions"):
-                self.copies = gr.Checkbox(label="Only one of several nearly identical photos")
-                self.weight = gr.Slider(
-                    0.1, 3.0, 1.0, step=0.1, label="Weight of the photo compared with the sentence"
+                self.copies = gr.Checkbox(
+                    label=label("Only one of several nearly identical photos")
                 )
-            self.clear = gr.Button("Clear filters", elem_classes="chip", size="sm")
+                self.weight = gr.Slider(
+                    0.1,
+                    3.0,
+                    1.0,
+                    step=0.1,
+                    label=label("Weight of the photo compared with the sentence"),
+                )
+            self.clear = gr.Button(label("Clear filters"), elem_classes="chip", size="sm")
 
     @property
     def values(self) -> list[Any]:
@@ -136,12 +157,15 @@ def _to_date(text: str | None) -> date | None:
     try:
         return date.fromisoformat(text.strip())
     except ValueError:
-        raise UserError(f"{text.strip()[:40]!r} is not a date; write it like 2024-05-31.") from None
+        wrong = text.strip()[:40]
+        raise UserError(
+            translate("{text!r} is not a date; write it like 2024-05-31.", text=wrong)
+        ) from None
 
 
-def _day(label: str, name: str) -> gr.Textbox:
+def _day(title: str, name: str) -> gr.Textbox:
     return gr.Textbox(
-        label=label,
+        label=label(title),
         placeholder="2024-05-31",
         max_lines=1,
         min_width=120,

@@ -300,7 +300,7 @@ const startSelecting = (isOn) => {
   isSelecting = isOn;
   container.classList.toggle("selecting", isOn);
   tools.area.setAttribute("aria-pressed", isOn);
-  if (isOn) showHint("Draw around photos");
+  if (isOn) showHint(vsdemo.translate("Draw around photos"));
 };
 const cancelArea = () => {
   area = [];
@@ -349,7 +349,7 @@ followPointers(plane, {
     else cancelArea();
   },
   wheelZooms: () => plane.contains(document.activeElement),
-  explainWheel: () => showHint("Click the map or hold Ctrl to zoom"),
+  explainWheel: () => showHint(vsdemo.translate("Click the map or hold Ctrl to zoom")),
 });
 
 const KEYS = {
@@ -388,7 +388,7 @@ const createNames = () => {
     const button = document.createElement("button");
     button.type = "button";
     button.textContent = region.name;
-    button.setAttribute("aria-label", `Select ${region.photos} photos near “${region.name}”`);
+    button.setAttribute("aria-label", vsdemo.translate("Select {photos} photos near “{name}”", region));
     button.addEventListener("click", () => {
       area = [];
       report("region", { number: region.number });

@@ -12,7 +12,9 @@ from typing import Any
 import gradio as gr
 import numpy as np
 
+from vsdemo.core.language import translate
 from vsdemo.search.gallery_map import GRID, GalleryMap
+from vsdemo.ui.components.labels import template
 from vsdemo.ui.components.templates import render
 
 
@@ -24,12 +26,18 @@ def gallery_map_widget(label: str, name: str | None = None) -> gr.HTML:
     `points` when the page needs a value with the positions.
 
     Args:
-        label: Name of the map for screen readers.
+        label: Name of the map for screen readers, in English.
         name: The component's elem_id.
     """
     script = Path(__file__).with_name("map.js").read_text(encoding="utf-8")
-    page = render("search/map.html", label=label)
-    return gr.HTML("", html_template=page, js_on_load=script, elem_id=name, padding=False)
+    page = template(lambda: render("search/map.html", label=translate(label)))
+    return gr.HTML(
+        "",
+        html_template=page,
+        js_on_load=script,
+        elem_id=name,
+        padding=False,
+    )
 
 
 @dataclass(frozen=True)

@@ -10,20 +10,24 @@ from typing import Any, Protocol
 import gradio as gr
 import numpy as np
 
+from vsdemo.core.language import message, number, translate
 from vsdemo.search.gallery_map import GalleryMap, build_map
 from vsdemo.ui import callbacks
 from vsdemo.ui.callbacks import LATEST, NEWEST, Update, Updates
 from vsdemo.ui.components import html
+from vsdemo.ui.components.labels import label, static
 from vsdemo.ui.components.widgets import chip, note_html
 from vsdemo.ui.library import LOADING, Library
 from vsdemo.ui.library.pending import Pending, Status
 from vsdemo.ui.search.map import MapRecord, gallery_map_widget
 
-LABEL = "Map of these photos"
-DRAWING = "Drawing the map"
-LEGEND = "Photos that the model finds similar lie near each other; a name fits its region best."
-BEST = "The best results of the search are highlighted."
-NOTHING = "There is no photo in this area."
+LABEL = message("Map of these photos")
+DRAWING = message("Drawing the map")
+LEGEND = message(
+    "Photos that the model finds similar lie near each other; a name fits its region best."
+)
+BEST = message("The best results of the search are highlighted.")
+NOTHING = message("There is no photo in this area.")
 MAX_MAPS = 4  # in memory
 
 MapKey = tuple[str, str, str]  # model, gallery, and a token of the gallery's photos
@@ -91,8 +95,8 @@ class MapPanel:
 
     def __init__(self, library: Library) -> None:
         self._library, self._maps = library, GalleryMaps(library)
-        with gr.Accordion(LABEL, open=False, elem_classes="map-panel") as self.panel:
-            self.note = note_html(html.progress(LOADING))
+        with gr.Accordion(label(LABEL), open=False, elem_classes="map-panel") as self.panel:
+            self.note = note_html(static(lambda: html.progress(LOADING)))
             self.map = gallery_map_widget(LABEL, "gallery-map")
             self.clear = chip("Clear the selection", visible=False)
         self.open = gr.State(False)
@@ -158,8 +162,8 @@ class MapPanel:
         """Select the photos of the region whose name was clicked."""
         if state is not None:
             gallery_map = yield from self._load(state)
-            number = callbacks.clicked_number(event, len(gallery_map.regions))
-            yield self._select(state, gallery_map, gallery_map.of_region(number))
+            region = callbacks.clicked_number(event, len(gallery_map.regions))
+            yield self._select(state, gallery_map, gallery_map.of_region(region))
 
     def clear_selection(self, state: ShowsPhotos | None) -> Updates:
         """Select nothing, and highlight the results again."""
@@ -178,7 +182,10 @@ class MapPanel:
 
     def _select(self, state: ShowsPhotos, gallery_map: GalleryMap, numbers: np.ndarray) -> Update:
         if not len(numbers):
-            return {**self._show(state, gallery_map, None), self.note: html.note(NOTHING)}
+            return {
+                **self._show(state, gallery_map, None),
+                self.note: html.note(translate(NOTHING)),
+            }
         return self._show(state, gallery_map, tuple(numbers.tolist()))
 
     def _show(
@@ -193,14 +200,20 @@ class MapPanel:
         key, count = self._key(state), len(gallery_map.positions)
         highlights = state.highlights if selected is None else ()
         if selected is not None:
-            text = f"{len(selected):,} of {count:,} photos selected."
+            text = translate(
+                "{selected} of {count} photos selected.",
+                selected=number(len(selected)),
+                count=number(count),
+            )
         else:
-            text = f"{LEGEND} {BEST}" if highlights else LEGEND
+            text = translate(LEGEND)
+            if highlights:
+                text = f"{text} {translate(BEST)}"
         record = MapRecord(
             gallery_map,
             key=" ".join(key),
             source=f"photo/{key[-1]}/{{number}}/small",
-            highlighted=[number for number in highlights if number < count],
+            highlighted=[photo for photo in highlights if photo < count],
             chosen=state.photo,
             selected=selected,
         )

@@ -8,12 +8,14 @@ from typing import Any
 import gradio as gr
 
 from vsdemo.core.errors import UserError
+from vsdemo.core.language import message, number, translate, translate_count
 from vsdemo.data.catalog.annotations import Annotations
 from vsdemo.data.catalog.keywords import write_keyword
 from vsdemo.data.galleries import Gallery
 from vsdemo.ui import callbacks
 from vsdemo.ui.callbacks import NEWEST, QUIET, Update, Updates
 from vsdemo.ui.components import html
+from vsdemo.ui.components.labels import label, static
 from vsdemo.ui.components.templates import render
 from vsdemo.ui.components.widgets import chip, note_html
 from vsdemo.ui.library import Library
@@ -34,18 +36,26 @@ class OwnPanel:
     def __init__(self, library: Library) -> None:
         self.library = library
         with gr.Accordion(
-            "Saved searches and labels", open=False, visible=False, elem_classes="filters own-panel"
+            label("Saved searches and labels"),
+            open=False,
+            visible=False,
+            elem_classes="filters own-panel",
         ) as self.panel:
             self.note = note_html()
             with gr.Row(elem_classes="conditions"):
-                self.saved = gr.Dropdown([], value=None, label="Saved searches", min_width=160)
+                self.saved = gr.Dropdown(
+                    [], value=None, label=label("Saved searches"), min_width=160
+                )
                 self.delete = chip("Delete this search")
                 self.name = gr.Textbox(
-                    label="Name of this search", max_lines=1, min_width=160, elem_id="search-name"
+                    label=label("Name of this search"),
+                    max_lines=1,
+                    min_width=160,
+                    elem_id="search-name",
                 )
                 self.save = chip("Save this search")
             with gr.Row(elem_classes="conditions"):
-                self.label = gr.Dropdown([], value=None, label="Labels", min_width=160)
+                self.label = gr.Dropdown([], value=None, label=label("Labels"), min_width=160)
                 self.find = chip("Find more")
                 self.unsure = chip("Show uncertain photos")
                 self.write = chip("Write to XMP sidecars")
@@ -55,7 +65,7 @@ class OwnPanel:
         """Create the bar and its note here."""
         self.picks_note = note_html()
         self.picked = gr.HTML(
-            render("search/picked.html"),
+            static(lambda: render("search/picked.html")),
             elem_id="picked",
             js_on_load="vsdemo.followPicks(element, trigger)",
             padding=False,
@@ -94,8 +104,11 @@ class OwnPanel:
             return {self.panel: gr.update(visible=False)}
         searches = [search.name for search in kept.searches()]
         labels = [
-            (f"{label.name} ({len(label.positive)} + {len(label.negative)})", label.name)
-            for label in kept.labels()
+            (
+                f"{kept_label.name} ({len(kept_label.positive)} + {len(kept_label.negative)})",
+                kept_label.name,
+            )
+            for kept_label in kept.labels()
         ]
         return {
             self.panel: gr.update(visible=True),
@@ -107,11 +120,11 @@ class OwnPanel:
         """Save the search under a name."""
         gallery, kept = self.kept(state)
         if state is None or not state.has_query:
-            raise UserError("There is no search yet; type a sentence first.")
+            raise UserError(translate("There is no search yet; type a sentence first."))
         kept.save_search(saved.to_saved(state, name, gallery))
         yield {
             **self.show(gallery),
-            self.note: html.note(f"“{name.strip()}” is saved."),
+            self.note: html.note(translate("“{name}” is saved.", name=name.strip())),
             self.name: "",
         }
 
@@ -121,35 +134,37 @@ class OwnPanel:
         kept.delete_search(name or "")
         update = self.show(gallery)
         update[self.saved] = gr.update(choices=update[self.saved]["choices"], value=None)
-        yield {**update, self.note: html.note(f"“{name}” is deleted.")}
+        yield {**update, self.note: html.note(translate("“{name}” is deleted.", name=name))}
 
-    def write_label(self, state: SearchState | None, label: str | None) -> Updates:
+    def write_label(self, state: SearchState | None, name: str | None) -> Updates:
         """Write a label as a keyword into the sidecars of the photos that were marked."""
         gallery, kept = self.kept(state)
         catalog = gallery.catalog
-        if not label or catalog is None:
-            raise UserError("Choose a label first; select photos to make one.")
-        summary = write_keyword(catalog, kept, label, kept.label(label).positive)
-        text = (
-            f"“{label}” is a keyword in {summary.written + summary.unchanged:,} XMP files next "
-            "to the marked photos; the photos themselves are unchanged."
+        if not name or catalog is None:
+            raise UserError(translate("Choose a label first; select photos to make one."))
+        summary = write_keyword(catalog, kept, name, kept.label(name).positive)
+        text = translate(
+            "“{name}” is a keyword in {count} XMP files next to the marked photos; the photos "
+            "themselves are unchanged.",
+            name=name,
+            count=number(summary.written + summary.unchanged),
         )
         yield {self.note: html.note(text)}
 
-    def delete_label(self, state: SearchState | None, label: str | None) -> Updates:
+    def delete_label(self, state: SearchState | None, name: str | None) -> Updates:
         """Delete a label; keywords that were written stay."""
         gallery, kept = self.kept(state)
-        kept.delete_label(label or "")
+        kept.delete_label(name or "")
         update = self.show(gallery)
         update[self.label] = gr.update(choices=update[self.label]["choices"], value=None)
-        yield {**update, self.note: html.note(f"“{label}” is deleted.")}
+        yield {**update, self.note: html.note(translate("“{name}” is deleted.", name=name))}
 
     def kept(self, state: SearchState | None) -> tuple[Gallery, Annotations]:
         """Return the gallery and what the user keeps of it."""
         gallery = self.library.galleries[state.gallery] if state else None
         kept = annotations_of(gallery) if gallery else None
         if gallery is None or kept is None:
-            raise UserError(picks.NO_INDEX)
+            raise UserError(translate(picks.NO_INDEX))
         return gallery, kept
 
     def use_picks(self, state: SearchState | None, event: gr.EventData) -> Updates:
@@ -161,17 +176,28 @@ class OwnPanel:
         if action in (picks.FITS, picks.DOES_NOT_FIT):
             name, fits = str(data.get("name", "")), action == picks.FITS
             count = picks.mark(gallery, name, numbers, fits=fits)
-            what = "fits" if fits else "does not fit"
             text = (
-                f"{count:,} {'photo is' if count == 1 else 'photos are'} marked: “{name}” {what}."
+                translate_count(
+                    "{count} photo is marked: “{name}” fits.",
+                    "{count} photos are marked: “{name}” fits.",
+                    count,
+                    name=name,
+                )
+                if fits
+                else translate_count(
+                    "{count} photo is marked: “{name}” does not fit.",
+                    "{count} photos are marked: “{name}” does not fit.",
+                    count,
+                    name=name,
+                )
             )
             yield {**self.show(gallery), self.picks_note: html.note(text)}
             return
-        status = self.library.status("Exporting")
+        status = self.library.status(message("Exporting"))
         ranking = state.ongoing.ranking
         pending = self.library.submit(
             status, picks.export, gallery, ranking, numbers, str(action), status
         )
         target = yield from callbacks.wait_for(self.picks_note, pending)
-        text = f"{len(numbers):,} exported to {target}."
+        text = translate("{count} exported to {target}.", count=number(len(numbers)), target=target)
         yield {self.picks_note: html.note(text)}

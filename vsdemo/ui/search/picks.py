@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from vsdemo.core.errors import UserError
+from vsdemo.core.language import message
 from vsdemo.core.paths import home
 from vsdemo.data.catalog.annotations import Annotations
 from vsdemo.data.galleries import Gallery
@@ -19,7 +20,7 @@ from vsdemo.ui.search.results import can_pick
 
 FITS, DOES_NOT_FIT = "fits", "not"  # actions that mark photos for a label
 FOLDER = "exports"  # below VSDEMO_HOME
-NO_INDEX = "Labels need an index of these photos; “Add photos …” makes one."
+NO_INDEX = message("Labels need an index of these photos; “Add photos …” makes one.")
 
 
 def annotations_of(gallery: Gallery) -> Annotations | None:

@@ -7,6 +7,7 @@ from typing import Any
 
 from markupsafe import Markup
 
+from vsdemo.core.language import message, number, translate
 from vsdemo.plots import profile_svg
 from vsdemo.search.reading import ReadingStep, read, violations
 from vsdemo.ui import callbacks, images
@@ -18,14 +19,14 @@ from vsdemo.ui.folded import FoldedPanel
 from vsdemo.ui.library import Library
 from vsdemo.ui.search.state import SearchState
 
-LABEL = "How the model reads the sentence"
-READING = "Reading the sentence"
-NO_SENTENCE = "There is no sentence yet."
-LEGEND = (
+LABEL = message("How the model reads the sentence")
+READING = message("Reading the sentence")
+NO_SENTENCE = message("There is no sentence yet.")
+LEGEND = message(
     "Read by {model}: what it has composed after each step, and the photos that this describes "
     "best. Change one word to see where its meaning changes."
 )
-SIDE_BY_SIDE = "{model} matches all parts of the sentence side by side; Align shows how."
+SIDE_BY_SIDE = message("{model} matches all parts of the sentence side by side; Align shows how.")
 PHOTOS = 6  # of each step
 
 
@@ -60,7 +61,7 @@ class ReadingPanel(FoldedPanel):
         legend = LEGEND if steps else SIDE_BY_SIDE
         address = images.addresses(self.library.galleries[state.gallery].token)
         yield {
-            self.note: html.note(legend.format(model=state.model)),
+            self.note: html.note(translate(legend, model=state.model)),
             self.content: reading(steps, address, html.photo_text(engine.gallery), excess, tokens),
         }
 
@@ -83,7 +84,11 @@ def reading(
     """
     heaviest = max((weight for _, weight in tokens), default=1.0)
     violated = sum(value > 0 for value in excess)
-    summary = f"Violated in {violated:,} of {len(excess):,} dimensions"
+    summary = translate(
+        "Violated in {violated} of {total} dimensions",
+        violated=number(violated),
+        total=number(len(excess)),
+    )
     rows = [
         (
             step.text,
@@ -91,7 +96,7 @@ def reading(
                 [hit.number for hit in step.hits],
                 address,
                 text,
-                label=f"Photo for “{step.text}”",
+                label=translate("Photo for “{text}”", text=step.text),
                 kind="strip",
             ),
         )

@@ -30,7 +30,7 @@
       this.scroller.className = "all-photos";
       this.scroller.tabIndex = -1;
       this.scroller.setAttribute("role", "region");
-      this.scroller.setAttribute("aria-label", `All ${this.total.toLocaleString("en")} photos`);
+      this.scroller.setAttribute("aria-label", vsdemo.translate("All {count} photos", { count: vsdemo.number(this.total) }));
       this.barHeight = this.list.querySelector(".score-bar") ? BAR : 0;
       box.replaceChildren(this.scroller);
       this.scroller.append(this.list);
@@ -175,8 +175,8 @@
     const bar = document.querySelector(".picked-bar");
     if (!bar) return;
     bar.hidden = !picked.numbers.size;
-    const count = picked.numbers.size.toLocaleString("en");
-    bar.querySelector(".picked-count").textContent = `${count} selected`;
+    const count = vsdemo.number(picked.numbers.size);
+    bar.querySelector(".picked-count").textContent = vsdemo.translate("{count} selected", { count });
   };
 
   const numbersOf = async (box) => {
@@ -239,12 +239,12 @@
       try {
         await navigator.clipboard.writeText(text);
         area.hidden = true;
-        showMessage(bar, "Paths copied.");
+        showMessage(bar, vsdemo.translate("Paths copied."));
       } catch { // such as over plain http
         area.hidden = false;
         area.value = text;
         area.select();
-        showMessage(bar, "Copy the paths from here.");
+        showMessage(bar, vsdemo.translate("Copy the paths from here."));
       }
     },
     async all(bar, box) {

@@ -20,6 +20,7 @@ from starlette.responses import HTMLResponse, PlainTextResponse, Response
 from starlette.routing import Route
 
 from vsdemo.core.errors import UserError
+from vsdemo.core.language import message
 from vsdemo.core.paths import printable
 from vsdemo.data.galleries import Gallery
 from vsdemo.search.ranking import Ranking
@@ -60,7 +61,7 @@ class ShownResult:
             images.addresses(self.gallery.token),
             self.text,
             chosen,
-            label="Nearest photo" if self.is_nearest else "Photo",
+            label=message("Nearest photo") if self.is_nearest else message("Photo"),
         )
         if self.ranking.copies is None:
             return cards

@@ -12,6 +12,7 @@ from markupsafe import Markup
 
 from vsdemo.core.caption_set import CaptionSet
 from vsdemo.core.errors import UserError
+from vsdemo.core.language import message, number, translate
 from vsdemo.core.paths import shorten_paths
 from vsdemo.core.sentences import Sentence
 from vsdemo.search.engine import MAX_K, Engine
@@ -19,7 +20,14 @@ from vsdemo.ui import callbacks, images
 from vsdemo.ui.callbacks import NEWEST, QUIET, Update, Updates
 from vsdemo.ui.components import html, words
 from vsdemo.ui.components.html import Bar, PhotoCard
-from vsdemo.ui.components.widgets import clickable_html, note_html, one_line, upload_chip
+from vsdemo.ui.components.labels import label, static
+from vsdemo.ui.components.widgets import (
+    about_html,
+    clickable_html,
+    note_html,
+    one_line,
+    upload_chip,
+)
 from vsdemo.ui.library.pending import Pending, Status
 from vsdemo.ui.search import saved, view
 from vsdemo.ui.search.clip_offer import CLIP, ClipOffer
@@ -37,7 +45,7 @@ from vsdemo.ui.search.tree import TreePanel
 from vsdemo.ui.tabs import FIRST_K, OWN, SIMILAR, Context, Selection, Visit, is_shown
 from vsdemo.ui.uploads import GONE, is_uploaded
 
-ABOUT = "Type a sentence and see the photos it describes."
+ABOUT = message("Type a sentence and see the photos it describes.")
 NEAREST = 6
 
 
@@ -45,20 +53,22 @@ class SearchTab:
     """The widgets of the tab, and their callbacks."""
 
     key: ClassVar = "search"
-    title: ClassVar = "Search"
+    title: ClassVar = message("Search")
 
     def __init__(self, context: Context) -> None:
         self.context, self.library = context, context.library
-        gr.HTML(html.about(ABOUT))
+        about_html(ABOUT)
         with gr.Row(elem_classes="query-row"):
-            self.query = one_line("Sentence", "What should the photos show?", elem_id="query")
-            self.find = gr.Button("Find photos", variant="primary", scale=0, elem_id="find")
+            self.query = one_line(
+                message("Sentence"), message("What should the photos show?"), elem_id="query"
+            )
+            self.find = gr.Button(label("Find photos"), variant="primary", scale=0, elem_id="find")
             self.photo = upload_chip(elem_id="query-upload")
         self.examples = clickable_html("search-examples", html.examples(()), padding=False)
         self.words = clickable_html("unread-words", padding=False)
         self.filters = FilterPanel()
         self.own = OwnPanel(self.library)
-        self.note = note_html(html.progress("Opening the gallery"))
+        self.note = note_html(static(lambda: html.progress(message("Opening the gallery"))))
         is_missing = CLIP in context.downloads.names
         self.offer = ClipOffer(context, context.visits[self.key]) if is_missing else None
         with gr.Row(elem_classes="results"):
@@ -67,7 +77,7 @@ class SearchTab:
                 cards = min(FIRST_K, len(first.photos))
                 self.own.place_picks()
                 self.grid = clickable_html("grid", html.skeleton(cards), padding=False)
-                self.more = gr.Button("Show more", elem_classes="more", interactive=False)
+                self.more = gr.Button(label("Show more"), elem_classes="more", interactive=False)
             with gr.Column(scale=5, min_width=320, elem_classes="side-column"):
                 self.detail = clickable_html("detail", padding=False)
         self.tree = TreePanel()
@@ -250,7 +260,11 @@ class SearchTab:
             if state.has_query:
                 raise
             count, reason = len(captions.photos), shorten_paths(str(error))
-            text = f"{count:,} photos to browse. Search is not available: {reason}"
+            text = translate(
+                "{count} photos to browse. Search is not available: {reason}",
+                count=number(count),
+                reason=reason,
+            )
             yield {self.note: html.note(text)}
 
     def _wait_for_search(self, state: SearchState) -> Updates:
@@ -262,7 +276,8 @@ class SearchTab:
         if engine.unreadable:
             yield self._browse(engine.gallery, replace(state, browsed=0))
         count = len(engine.photos)
-        yield {self.note: html.note(f"{count:,} photos. Type a sentence to search them.")}
+        text = translate("{count} photos. Type a sentence to search them.", count=number(count))
+        yield {self.note: html.note(text)}
 
     def run(
         self,
@@ -341,12 +356,12 @@ class SearchTab:
     def _label_search(self, is_unsure: bool) -> Callable[..., Updates]:  # noqa: FBT001 (of a button)
         """Return a callback that shows photos by a label: the likely or the doubtful ones."""
 
-        def show_labelled(state: SearchState | None, label: str | None) -> Updates:
+        def show_labelled(state: SearchState | None, name: str | None) -> Updates:
             if state is None:
                 return
-            if not label:
-                raise UserError("Choose a label first; select photos to make one.")
-            refinement = replace(state.refinement, label=label, is_unsure=is_unsure)
+            if not name:
+                raise UserError(translate("Choose a label first; select photos to make one."))
+            refinement = replace(state.refinement, label=name, is_unsure=is_unsure)
             yield {self.query: ""}
             yield from self._show_refined(
                 replace(
@@ -449,7 +464,7 @@ class SearchTab:
     def _search(self, engine: Engine, state: SearchState, count: int) -> SearchState:
         """Return the state with hits and a large photo, the best one unless another is wanted."""
         if not _has_query(engine, state):
-            raise UserError("This photo cannot be read; choose another one.")
+            raise UserError(translate("This photo cannot be read; choose another one."))
         query = state.query
         if state.refinement.label:
             _, kept = self.own.kept(state)
@@ -585,7 +600,7 @@ class SearchTab:
                 range(state.browsed),
                 self._address(state.gallery),
                 html.photo_text(captions),
-                label="Photo",
+                label=message("Photo"),
                 chosen=photo or 0,
                 kind="grid",
             ),

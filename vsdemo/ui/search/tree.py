@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from typing import Protocol
 
+from vsdemo.core.language import message, translate
 from vsdemo.data.text import parser
 from vsdemo.ui.callbacks import Updates
 from vsdemo.ui.components import html
-from vsdemo.ui.components.language import dependency_tree
+from vsdemo.ui.components.sentence import dependency_tree
 from vsdemo.ui.folded import FoldedPanel
 
-LABEL = "Dependency tree of the sentence"
-PARSING = "Parsing the sentence"
-LEGEND = "Arrows point from a word to its dependents."
-NO_SENTENCE = "There is no sentence yet."
+LABEL = message("Dependency tree of the sentence")
+PARSING = message("Parsing the sentence")
+LEGEND = message("Arrows point from a word to its dependents.")
+NO_SENTENCE = message("There is no sentence yet.")
 
 
 class HasText(Protocol):
@@ -41,4 +42,7 @@ class TreePanel(FoldedPanel):
     def fill(self, state: HasText) -> Updates:
         """Draw the tree of the sentence."""
         (tree,) = parser.load("shipped").parse([state.text])
-        yield {self.note: html.note(LEGEND), self.content: dependency_tree(state.text, tree)}
+        yield {
+            self.note: html.note(translate(LEGEND)),
+            self.content: dependency_tree(state.text, tree),
+        }

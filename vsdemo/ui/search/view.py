@@ -8,6 +8,7 @@ from textwrap import shorten
 
 from markupsafe import Markup
 
+from vsdemo.core.language import number, translate
 from vsdemo.core.paths import printable
 from vsdemo.data.galleries import Gallery
 from vsdemo.search.engine import Engine
@@ -66,13 +67,13 @@ def detail(
     )
 
 
-def own_file(gallery: Gallery, number: int) -> OwnFile | None:
+def own_file(gallery: Gallery, photo: int) -> OwnFile | None:
     """Return the file of one of the user's own photos; None for a photo of a data set."""
     if not gallery.is_own:
         return None
-    photo = gallery.photos[number]
-    entry = gallery.entry(number)
-    facts: tuple[str, ...] = (printable(photo.name),)
+    path = gallery.photos[photo]
+    entry = gallery.entry(photo)
+    facts: tuple[str, ...] = (printable(path.name),)
     if entry is not None:
         metadata = entry.metadata
         facts = (
@@ -80,11 +81,11 @@ def own_file(gallery: Gallery, number: int) -> OwnFile | None:
             metadata.taken.replace("T", " ")[:16],
             metadata.camera,
             metadata.place,
-            f"{entry.width:,} x {entry.height:,}",
+            f"{number(entry.width)} x {number(entry.height)}",
             metadata.caption,
         )
-    path = printable(str(photo)) if can_pick(gallery) else ""
-    return OwnFile([fact for fact in facts if fact], number, path)
+    shown_path = printable(str(path)) if can_pick(gallery) else ""
+    return OwnFile([fact for fact in facts if fact], photo, shown_path)
 
 
 def unmatched_sentences(engine: Engine, state: SearchState) -> list[str]:
@@ -107,9 +108,12 @@ def preparation(engine: Engine, state: SearchState, total: int, left: float | No
         left: Seconds until all can be searched, if known.
     """
     count = len(engine.photos)
-    label = "Preparing the other photos"
+    label = translate("Preparing the other photos")
     if not state.hits:
-        label = f"Type a sentence to search the first {count:,} photos; the others follow"
+        label = translate(
+            "Type a sentence to search the first {count} photos; the others follow",
+            count=number(count),
+        )
     return progress(label, count, total, seconds_left=left, can_stop=True)
 
 
@@ -142,7 +146,10 @@ def summary(
         label=state.refinement.label,
         is_unsure=state.refinement.is_unsure,
         meaning="" if result is None else result.meaning,
-        unmatched=[shorten(text, MAX_TEXT, placeholder=" …") for text in unmatched],
+        unmatched=", ".join(
+            translate("“{text}”", text=shorten(text, MAX_TEXT, placeholder=" …"))
+            for text in unmatched
+        ),
         hits=len(state.hits),
         results=0 if result is None else len(result),
         photos=len(engine.photos) if result is None else result.candidates,

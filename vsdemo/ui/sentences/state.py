@@ -6,13 +6,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from vsdemo.core.errors import UserError
+from vsdemo.core.language import message, number, translate
 from vsdemo.data.galleries import TITLES
 from vsdemo.search.engine import Reader
 from vsdemo.search.sentence_comparison import SentenceComparison, compare_sentences
 from vsdemo.ui.programs.call import ProgramCall
 from vsdemo.ui.tabs import Selection
 
-OTHER_DATA = "other data"  # models of open_clip name none
+OTHER_DATA = message("other data")  # models of open_clip name none
+UNKNOWN_DATA = message("unknown data")
 
 
 @dataclass(frozen=True)
@@ -70,7 +72,7 @@ class Row:
     def of(cls, model: str, reader: Reader | str, texts: tuple[str, str]) -> Row:
         """Compare two sentences by a model; a text is the reason why it could not be loaded."""
         if isinstance(reader, str):
-            return cls(model, title=model, trained_on="unknown data", comparison=reader)
+            return cls(model, title=model, trained_on=UNKNOWN_DATA, comparison=reader)
         dataset = reader.spec.dataset
         comparison: SentenceComparison | str
         try:
@@ -126,4 +128,8 @@ class Comparisons:
     @property
     def summary(self) -> str:
         """How many models could compare the sentences."""
-        return f"By {len(self.by_model)} of {len(self.rows)} models."
+        return translate(
+            "By {count} of {total} models.",
+            count=number(len(self.by_model)),
+            total=number(len(self.rows)),
+        )

@@ -9,13 +9,16 @@ from typing import Any, ClassVar
 import gradio as gr
 
 from vsdemo.core.errors import UserError
+from vsdemo.core.language import message, number, translate
 from vsdemo.core.sentences import Sentence
 from vsdemo.search.engine import Reader
 from vsdemo.search.suggestions import UnreadWord
 from vsdemo.ui import callbacks
 from vsdemo.ui.callbacks import NEWEST, QUIET, Update, Updates
 from vsdemo.ui.components import html, words
+from vsdemo.ui.components.labels import label, static
 from vsdemo.ui.components.widgets import (
+    about_html,
     clickable_html,
     note_html,
     one_line,
@@ -25,13 +28,16 @@ from vsdemo.ui.sentences import view
 from vsdemo.ui.sentences.state import Comparisons, PairState
 from vsdemo.ui.tabs import Context, Selection, Visit, is_shown
 
-ABOUT = "Type two sentences to see how similar they are, and whether one follows from the other."
+ABOUT = message(
+    "Type two sentences to see how similar they are, and whether one follows from the other."
+)
 EXAMPLES = (
     ("A boy in red is riding a bicycle on the street.", "A person is riding a bicycle."),
     ("A man looks at a dog.", "A dog looks at a man."),
     ("A woman is riding a bike.", "A lady rides a bicycle."),
 )
 NAMES = ("first", "second")
+FIELDS = (message("First sentence"), message("Second sentence"))
 NEAREST = 4
 
 
@@ -42,17 +48,18 @@ class SentencesTab:
     """
 
     key: ClassVar = "sentences"
-    title: ClassVar = "Sentences"
+    title: ClassVar = message("Sentences")
 
     def __init__(self, context: Context) -> None:
         self.context, self.library = context, context.library
-        gr.HTML(html.about(ABOUT))
+        about_html(ABOUT)
         with gr.Row(elem_classes="query-row two"):
-            self.first = one_line("First sentence", "First sentence")
-            self.second = one_line("Second sentence", "Second sentence")
-            self.go = gr.Button("Compare", variant="primary", scale=0, elem_id="compare")
+            self.first, self.second = (one_line(name, name) for name in FIELDS)
+            self.go = gr.Button(label("Compare"), variant="primary", scale=0, elem_id="compare")
         texts = [" / ".join(pair) for pair in EXAMPLES]
-        self.examples = clickable_html("pair-examples", html.examples(texts), padding=False)
+        self.examples = clickable_html(
+            "pair-examples", static(lambda: html.examples(texts)), padding=False
+        )
         self.words = [clickable_html(f"{name}-words", padding=False) for name in NAMES]
         self.note = note_html(html.note(""))
         with gr.Row(elem_classes="results", elem_id="compared"):
@@ -94,8 +101,8 @@ class SentencesTab:
         for event in (self.go.click, self.first.submit, self.second.submit):
             event(guard(self.run), inputs, outputs, **NEWEST)
         self.examples.click(guard(self.run_example), [self.state], outputs, **NEWEST)
-        for number, widget in enumerate(self.words):
-            widget.click(guard(self.corrector(number)), [self.state], outputs, **NEWEST)
+        for which, widget in enumerate(self.words):
+            widget.click(guard(self.corrector(which)), [self.state], outputs, **NEWEST)
         guard = context.guard(self, channel="comparison")
         self.state.change(guard(self.answer), [self.state], self.answers, **NEWEST)
         self.note.stop(guard(callbacks.stop(self.note)), None, self.note, **NEWEST)
@@ -140,11 +147,11 @@ class SentencesTab:
             selection = replace(state.selection, other=())
             yield self._ask(replace(state, texts=(first, second), selection=selection))
 
-    def corrector(self, number: int) -> Callable[..., Updates]:
+    def corrector(self, which: int) -> Callable[..., Updates]:
         """Return a callback that replaces an unread word with the clicked one.
 
         Args:
-            number: Which of the two sentences has the word, 0 or 1.
+            which: Which of the two sentences has the word, 0 or 1.
         """
 
         def correct(state: PairState | None, event: gr.EventData) -> Updates:
@@ -152,8 +159,8 @@ class SentencesTab:
                 return
             readers = yield from callbacks.wait_for(self.note, self.library.all_readers())
             texts = [*state.texts]
-            unread = _unread_words(readers.get(state.model), texts[number])
-            texts[number] = callbacks.corrected_text(event, texts[number], unread)
+            unread = _unread_words(readers.get(state.model), texts[which])
+            texts[which] = callbacks.corrected_text(event, texts[which], unread)
             yield from self.run(texts[0], texts[1], state)
 
         return correct
@@ -203,9 +210,13 @@ class SentencesTab:
         engine = yield from callbacks.load_engine(library, note, state.model, state.gallery)
         captions = yield from callbacks.load_captions(library, note, state.model, state.gallery)
         nearest = [engine.similar_sentences(text, NEAREST) for text in state.texts]
+        text = translate(
+            "Nearest of {count} sentences by {model}.",
+            count=number(len(captions)),
+            model=state.model,
+        )
         yield {
-            self.nearest: html.note(f"Nearest of {len(captions):,} sentences by {state.model}.")
-            + view.nearest(nearest, engine.score.unit),
+            self.nearest: html.note(text) + view.nearest(nearest, engine.score.unit),
             note: "",
             self.captions: tuple(hit.item for hits in nearest for hit in hits),
         }

@@ -7,7 +7,9 @@ const saveButton = find("png");
 const note = find("note");
 
 const EMPTY_NOTE = note.textContent;
-const UNITS = { rsum: "sum of the recalls, %", accuracy: "%" };
+const UNITS = { rsum: vsdemo.translate("sum of the recalls, %"), accuracy: "%" };
+const [, THOUSANDS, , , , DECIMAL] = vsdemo.number(1000.5, 1); // "1,000.5"
+const STEP = vsdemo.translate("step {step}", { step: "%{x:,}" });
 const RESIZE_DELAY = 150; // milliseconds after the last change of size or theme
 const IDLE_FACTOR = 10; // wait 10 times as long as the last drawing took, to spare the processor
 const MAX_MARKERS = 30; // evaluations; more are drawn as a line without markers
@@ -39,6 +41,9 @@ let isOutdated = false;
 let drawTimer = 0;
 let idleUntil = 0; // milliseconds, as of performance.now()
 
+// Only this metric's name is a word.
+const metricName = (metric) => (metric === "accuracy" ? vsdemo.translate("accuracy") : metric);
+
 // Return the exponential moving average with TensorBoard's correction of the bias to zero.
 const smooth = (values, weight) => {
   let sum = 0;
@@ -62,14 +67,15 @@ const selectedMetric = ({ key, box, metricSelect }) => {
   if (!metricSelect) return first;
   if (metricSelect.dataset.names !== names.join()) {
     const previous = metricSelect.value;
-    metricSelect.replaceChildren(...names.map((name) => new Option(name)));
+    metricSelect.replaceChildren(...names.map((name) => new Option(metricName(name), name)));
     metricSelect.value = names.includes(previous) ? previous : first;
     metricSelect.dataset.names = names.join();
     metricSelect.hidden = names.length < 2;
   }
   const metric = metricSelect.value;
   const unit = UNITS[metric] || (metric.startsWith("R@") ? "%" : "");
-  const unitText = metricSelect.hidden ? [metric, unit].filter(Boolean).join(", ") : unit;
+  const named = [metricName(metric), unit].filter(Boolean).join(", ");
+  const unitText = metricSelect.hidden ? named : unit;
   const unitElement = box.querySelector(".unit");
   if (unitElement.textContent !== unitText) unitElement.textContent = unitText;
   return metric;
@@ -87,7 +93,7 @@ const traces = ({ key, box }, metric) => {
       y: weight ? smooth(y, weight) : y,
       mode: hasMarkers ? "lines+markers" : "lines",
       name: escapeHtml(run.name),
-      hovertemplate: "step %{x:,}<br>%{y:,.5~r}",
+      hovertemplate: `${STEP}<br>%{y:,.5~r}`,
       line: { color: run.colour, width: 2, dash: run.dash },
       marker: { color: run.colour, size: 5 },
     };
@@ -119,7 +125,7 @@ const layout = ({ box, plot }, metric, lastStep) => {
     margin: { l: 62, r: 14, t: 6, b: 40 },
     paper_bgcolor: "rgba(0,0,0,0)",
     plot_bgcolor: "rgba(0,0,0,0)",
-    separators: ".,",
+    separators: DECIMAL + THOUSANDS,
     font: { color: "var(--quiet)", family: "system-ui, sans-serif", size: 12 },
     showlegend: false,
     hovermode: "closest",
@@ -132,7 +138,7 @@ const layout = ({ box, plot }, metric, lastStep) => {
     },
     xaxis: {
       ...axis,
-      title: { text: "step", standoff: 4, font: { size: 12 } },
+      title: { text: vsdemo.translate("step"), standoff: 4, font: { size: 12 } },
       tickangle: 0,
       nticks: Math.ceil(plot.clientWidth / TICK_DISTANCE),
       rangemode: "tozero",
@@ -173,7 +179,7 @@ const drawPanels = async () => {
   try {
     await loadPlotly();
   } catch {
-    note.textContent = "The curves cannot be drawn: their script failed to load.";
+    note.textContent = vsdemo.translate("The curves cannot be drawn: their script failed to load.");
     return;
   }
   if (!runs.length) return; // removed while the script was loading
@@ -290,7 +296,7 @@ const exportImage = async () => {
   for (const [i, { box, plot, metricSelect }] of panels.entries()) {
     const x = GAP + (i % 2) * (PANEL_WIDTH + GAP);
     const y = height + Math.floor(i / 2) * (PANEL_HEIGHT + HEAD_HEIGHT + GAP);
-    const metric = metricSelect && !metricSelect.hidden && metricSelect.value;
+    const metric = metricSelect && !metricSelect.hidden && metricName(metricSelect.value);
     const title = [box.querySelector("h2").textContent, metric].filter(Boolean).join(" · ");
     const end = drawText(title, x + 12, y + 20, "ink", 600);
     drawText(box.querySelector(".unit").textContent, end - 8, y + 20, "quiet");
@@ -326,7 +332,7 @@ saveButton.addEventListener("click", saveImage);
 logScale.addEventListener("change", draw);
 container.addEventListener("change", ({ target }) => target.matches(".metric") && draw());
 smoothing.addEventListener("input", () => {
-  find("weight").textContent = Number(smoothing.value).toFixed(2);
+  find("weight").textContent = vsdemo.number(Number(smoothing.value), 2);
   draw();
 });
 document.addEventListener("visibilitychange", draw);

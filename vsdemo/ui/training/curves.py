@@ -9,10 +9,11 @@ from typing import Any
 
 import gradio as gr
 
+from vsdemo.core.language import message, translate
 from vsdemo.ui.components.plotly import plotly_widget
 from vsdemo.ui.components.templates import render
 
-EMPTY = "The curves appear after the first step."
+EMPTY = message("The curves appear after the first step.")
 
 
 def curves_widget(label: str, name: str | None = None) -> gr.HTML:
@@ -22,9 +23,13 @@ def curves_widget(label: str, name: str | None = None) -> gr.HTML:
         label: Name of the panels for screen readers.
         name: The component's elem_id.
     """
-    content = render("training/curves.html", empty=EMPTY)
     script = Path(__file__).with_name("curves.js")
-    return plotly_widget(script, content, label=label, name=name)
+    return plotly_widget(
+        script,
+        lambda: render("training/curves.html", empty=translate(EMPTY)),
+        label=label,
+        name=name,
+    )
 
 
 def to_json(data: Mapping[str, Any]) -> str:

@@ -6,21 +6,23 @@ from collections.abc import Sequence
 
 from vsdemo.core import event_reader
 from vsdemo.core.event_reader import seconds_left
-from vsdemo.core.events import Event
+from vsdemo.core.events import MAX_COUNT, Event
+from vsdemo.core.language import message, number, translate
 from vsdemo.training.jobs.jobs import ALIVE
 from vsdemo.ui.components.html import duration
 
 STATE_NAMES = {  # state of a run: how the page calls it
-    "preparing": "preparing",
-    "training": "training",
-    "measuring": "evaluating on dev and test",
-    "stopping": "saving and stopping",
-    "done": "done",
-    "stopped": "stopped",
-    "failed": "failed",
-    "killed": "stopped unexpectedly",
-    "gone": "folder removed",
+    "preparing": message("preparing"),
+    "training": message("training"),
+    "measuring": message("evaluating on dev and test"),
+    "stopping": message("saving and stopping"),
+    "done": message("done"),
+    "stopped": message("stopped"),
+    "failed": message("failed"),
+    "killed": message("stopped unexpectedly"),
+    "gone": message("folder removed"),
 }
+METRIC_NAMES = {"accuracy": message("accuracy")}  # those that are words
 
 
 def facts(events: Sequence[Event], state: str, now: float) -> list[str]:
@@ -33,18 +35,24 @@ def facts(events: Sequence[Event], state: str, now: float) -> list[str]:
     """
     texts = []
     if steps := total_steps(events):
-        texts.append(f"step {events[-1]['step']:,} of {steps:,}")
+        step = _number(events[-1]["step"])
+        texts.append(translate("step {step} of {steps}", step=step, steps=_number(steps)))
     if epochs := [e["epoch"] for e in events if e["kind"] == "eval" and "epoch" in e]:
-        texts.append(f"epoch {epochs[-1]}")
+        texts.append(translate("epoch {epoch}", epoch=epochs[-1]))
     if metric := best(events):
-        so_far = " so far" if state in ALIVE else ""
-        texts.append(f"best on dev{so_far}: {metric}")
+        if state in ALIVE:
+            texts.append(translate("best on dev so far: {metric}", metric=metric))
+        else:
+            texts.append(translate("best on dev: {metric}", metric=metric))
     if state == "training":
         left = seconds_left(events, now)
-        texts.append("almost done" if left is None else f"about {duration(left)} left")
+        if left is None:
+            texts.append(translate("almost done"))
+        else:
+            texts.append(translate("about {time} left", time=duration(left)))
     ends = [e["seconds"] for e in events if e["kind"] in ("done", "stopped") and "seconds" in e]
     if ends and state not in ALIVE:
-        texts.append(f"trained for {duration(ends[-1])}")
+        texts.append(translate("trained for {time}", time=duration(ends[-1])))
     return texts
 
 
@@ -57,4 +65,12 @@ def total_steps(events: Sequence[Event]) -> int:
 def best(events: Sequence[Event]) -> str:
     """Return the best metric on dev so far, such as "rsum 312.4"."""
     metric = event_reader.best_metric(events)
-    return f"{metric[0]} {metric[1]:.1f}" if metric else ""
+    if metric is None:
+        return ""
+    name, value = metric
+    return f"{translate(METRIC_NAMES.get(name, name))} {_number(value, 1)}"
+
+
+def _number(value: float, digits: int = 0) -> str:
+    """Return a number of an event as the language writes it, unless it is absurdly large."""
+    return number(value, digits) if abs(value) < MAX_COUNT else f"{value:,.{digits}f}"

@@ -32,13 +32,15 @@ const highlightChanges = () => {
   }
   for (const group of queryAll("details")) {
     const count = group.querySelectorAll(".changed").length;
-    group.querySelector(".count").textContent = count ? `${count} changed` : "";
+    group.querySelector(".count").textContent = count
+      ? vsdemo.translate("{count} changed", { count })
+      : "";
   }
   if (!root.firstElementChild) return; // no form yet
   const names = changedFields().map((field) => field.name);
   root.querySelector(".changes [role=status]").textContent = names.length
-    ? `Changed: ${names.join(", ")}`
-    : "No settings changed.";
+    ? vsdemo.translate("Changed: {names}", { names: names.join(", ") })
+    : vsdemo.translate("No settings changed.");
   root.querySelector(".changes .reset").hidden = !names.length;
 };
 

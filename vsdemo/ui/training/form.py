@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Literal
 
 import gradio as gr
+from gradio.i18n import I18nData
 from markupsafe import Markup
 
 from vsdemo.core.config import (
@@ -24,6 +25,7 @@ from vsdemo.core.config import (
     text_of,
 )
 from vsdemo.core.errors import UserError
+from vsdemo.core.language import message, number, translate
 from vsdemo.training import preflight
 from vsdemo.ui.callbacks import event_data
 from vsdemo.ui.components import html
@@ -34,8 +36,10 @@ from vsdemo.vision.backbones import BACKBONES, is_available
 BASIC = ("epochs", "batch_size", "learning_rate", "dim", "margin", "seed")  # changed most often
 CODE = Path(__file__).with_name("form.js")
 MAX_LENGTH = 100  # number of reported settings, and characters of a name or a value
-MISSING = "The weights of this default are missing: choose another network or fetch them first."
-STALE = "The form is out of date; reload the page."
+MISSING = message(
+    "The weights of this default are missing: choose another network or fetch them first."
+)
+STALE = message("The form is out of date; reload the page.")
 Control = Literal["select", "checkbox", "number", "text"]
 
 
@@ -72,13 +76,20 @@ class FormField:
 
 @dataclass(frozen=True)
 class FieldGroup:
-    """Fields that are folded away under a title."""
+    """Fields that are folded away under a title.
 
+    Attributes:
+        key: The title in English.
+        title: The title.
+        fields: The fields.
+    """
+
+    key: str
     title: str
     fields: list[FormField]
 
 
-def form_widget(name: str, value: str = "") -> gr.HTML:
+def form_widget(name: str, value: str | I18nData = "") -> gr.HTML:
     """Return a component for the HTML of `form`; a new value keeps the open groups open.
 
     A visitor's change is an `input` event, whose data `settings` checks. Listen with
@@ -106,12 +117,14 @@ def settings(event: gr.EventData, config: Config) -> list[str]:
         raise UserError(STALE)
     # A name with "=" in it would be read as another name.
     if unknown := reported.keys() - settings_of(config).keys():
-        raise UserError(f"This model has no setting {min(unknown)!r}; reload the page.")
+        text = message("This model has no setting {name!r}; reload the page.")
+        raise UserError(translate(text, name=min(unknown)))
     for name, offered in available(config).items():
         value = reported.get(name, getattr(config, name))
         if value not in offered:
-            names = ", ".join(choice or "empty" for choice in offered)
-            raise UserError(f"{name} must be one of {names}, not {value!r}.")
+            names = ", ".join(choice or translate("empty") for choice in offered)
+            text = message("{name} must be one of {names}, not {value!r}.")
+            raise UserError(translate(text, name=name, names=names, value=value))
     changed = override(config, [f"{key}={value}" for key, value in reported.items()])
     values = {key: getattr(changed, key) for key in reported}
     return [f"{k}={text_of(v)}" for k, v in values.items() if v != getattr(config, k)]
@@ -142,7 +155,11 @@ def form(config: Config, basic: Sequence[str] = BASIC) -> Markup:
     offered = available(config)
     first = [_field(fields[name], config, offered) for name in basic if name in fields]
     groups = [
-        FieldGroup(title, [_field(f, config, offered) for f in group if f.name not in basic])
+        FieldGroup(
+            title,
+            translate(title),
+            [_field(f, config, offered) for f in group if f.name not in basic],
+        )
         for title, group in all_groups.items()
     ]
     # Presets of two models may share all names and values, so the key has the class too.
@@ -164,16 +181,31 @@ def _field(setting: Setting, config: Config, offered: Mapping[str, tuple[str, ..
     return FormField(
         name=setting.name,
         default=text_of(setting.value),
-        description=html.with_code(setting.description),
+        description=html.with_code(translate(setting.description)),
         control=control,
         choices=choices,
         is_fixed=_is_fixed(setting, control, choices),
         minimum=setting.minimum,
         maximum=setting.maximum,
         step="1" if setting.kind is int else "any",
-        valid=f"Enter {setting.valid}." if control == "number" else "",
-        warning=MISSING if is_missing else "",
+        valid=_valid(setting) if control == "number" else "",
+        warning=translate(MISSING) if is_missing else "",
     )
+
+
+def _valid(setting: Setting) -> str:
+    """Return which numbers are valid."""
+    ends = {"minimum": _bound(setting.minimum), "maximum": _bound(setting.maximum)}
+    if setting.kind is int:
+        return translate("Enter a whole number from {minimum} to {maximum}.", **ends)
+    return translate("Enter a number from {minimum} to {maximum}.", **ends)
+
+
+def _bound(value: float | None) -> str:
+    """Return a bound of a number with all its decimals."""
+    if value is None:
+        return ""
+    return number(value, len(str(value).partition(".")[2]))
 
 
 def _control(setting: Setting, choices: Sequence[str]) -> Control:

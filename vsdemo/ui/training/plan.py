@@ -13,6 +13,7 @@ import gradio as gr
 from vsdemo import models
 from vsdemo.core.config import Config, override
 from vsdemo.core.errors import UserError
+from vsdemo.core.language import message, translate
 from vsdemo.core.sentences import Sentence
 from vsdemo.data.datasets import base_name
 from vsdemo.serving import access, trainings
@@ -22,6 +23,7 @@ from vsdemo.training.jobs import jobs
 from vsdemo.training.jobs.spec import JobSpec
 from vsdemo.ui.callbacks import Updates
 from vsdemo.ui.components import html
+from vsdemo.ui.components.labels import label, static
 from vsdemo.ui.training import form, view
 
 FIRST_PRESET, FIRST_DATASET = "bow/lesson", "storybook"
@@ -57,21 +59,25 @@ class PlanPanel:
         config = _default_config(FIRST_PRESET, FIRST_DATASET)
         has_tensorboard = find_spec("tensorboard") is not None
         with gr.Row(elem_classes="plan"):
-            self.preset = gr.Dropdown([*models.presets()], value=FIRST_PRESET, label="Preset")
-            self.dataset = gr.Dropdown(datasets, value=datasets[0], label="Data")
+            presets = [*models.presets()]
+            self.preset = gr.Dropdown(presets, value=FIRST_PRESET, label=label("Preset"))
+            self.dataset = gr.Dropdown(datasets, value=datasets[0], label=label("Data"))
             self.sentence = gr.Textbox(
-                first_sentence(next(iter(datasets), None)), label="A sentence to watch", scale=2
+                first_sentence(next(iter(datasets), None)),
+                label=label("A sentence to watch"),
+                scale=2,
             )
-            self.go = gr.Button("Train", variant="primary", elem_id="train", scale=0)
+            self.go = gr.Button(label("Train"), variant="primary", elem_id="train", scale=0)
         self.command = gr.HTML("", elem_id="command")
         self.note = note
         note.render()  # type: ignore[no-untyped-call]
         with gr.Accordion(
-            "Settings and requirements", open=False, elem_classes="settings"
+            label("Settings and requirements"), open=False, elem_classes="settings"
         ) as self.more:
             self.checks = gr.HTML("", elem_id="checks")
-            self.board = gr.Checkbox(label="Also log to TensorBoard", visible=has_tensorboard)
-            self.form = form.form_widget("settings", form.form(config))
+            log_text = label("Also log to TensorBoard")
+            self.board = gr.Checkbox(label=log_text, visible=has_tensorboard)
+            self.form = form.form_widget("settings", static(lambda: form.form(config)))
         self.reported = gr.State((FIRST_PRESET, datasets[0]))  # the last preset and data set chosen
         self.changed = gr.State(())  # settings that differ from the defaults of preset and data
 
@@ -98,12 +104,16 @@ class PlanPanel:
     def spec(self, request: Request) -> JobSpec:
         """Return what to train. Raises UserError for what is not offered or cannot be read."""
         if request.changed is None:
-            raise UserError("A setting in the form is invalid; correct it first.")
+            raise UserError(translate("A setting in the form is invalid; correct it first."))
         config = models.preset(request.preset)[1]
         datasets, dataset = self._datasets(config), request.dataset
         if dataset not in datasets and (datasets or dataset):
-            names = ", ".join(datasets) or "its own data"
-            raise UserError(f"{request.preset} trains on {names}.")
+            if not datasets:
+                text = translate("{preset} trains on its own data.", preset=request.preset)
+                raise UserError(text)
+            names = ", ".join(datasets)
+            text = translate("{preset} trains on {names}.", preset=request.preset, names=names)
+            raise UserError(text)
         sentence = request.sentence.strip() if preflight.uses_photos(config) else ""
         if sentence:
             Sentence.from_user(sentence)
@@ -169,7 +179,7 @@ class PlanPanel:
             folder = Path("runs") / folder.name
         yield {self.command: view.command(spec.command(folder))}
         if spec.dataset in self._own():  # whose photos may have to be read first
-            yield {self.checks: html.progress("Checking the captions")}
+            yield {self.checks: html.progress(message("Checking the captions"))}
         yield {self.checks: view.checks(trainings.check(spec))}
 
 

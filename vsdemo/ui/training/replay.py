@@ -16,6 +16,7 @@ import gradio as gr
 from vsdemo.core.errors import UserError
 from vsdemo.core.event_reader import reader_for
 from vsdemo.core.events import Event
+from vsdemo.core.language import message, translate
 from vsdemo.core.paths import ROOT
 from vsdemo.data import datasets
 from vsdemo.data.galleries import Gallery
@@ -24,21 +25,22 @@ from vsdemo.plots.curves import curves
 from vsdemo.ui import callbacks, images
 from vsdemo.ui.callbacks import LATEST, NEWEST, Update, Updates
 from vsdemo.ui.components import html
+from vsdemo.ui.components.labels import choice, label, static
 from vsdemo.ui.components.widgets import chip, clickable_html, note_html
 from vsdemo.ui.library import Library
 from vsdemo.ui.training import watched
 from vsdemo.ui.training.curves import curves_widget, to_json
 
-LABEL = "Replay a recorded training"
-ABOUT = (
+LABEL = message("Replay a recorded training")
+ABOUT = message(
     "Trainings as they were recorded: the curves, and the photos that the model found for the same "
     "sentences after each evaluation. What if the margin, the negatives or the dimensions had been "
     "others? Choose such a training to compare with."
 )
-NONE = "no other training"
+NONE = message("no other training")
 RECORDINGS = ROOT / "checkpoints" / "recordings"
-DRAWING = "Drawing the pictures of this training"
-PLAY, PAUSE = "Play", "Pause"
+DRAWING = message("Drawing the pictures of this training")
+PLAY, PAUSE = message("Play"), message("Pause")
 SECONDS = 1.0  # between two evaluations
 FEWEST = 3  # evaluations of a training that is worth a replay
 
@@ -53,23 +55,36 @@ class ReplayPanel:
     def __init__(self, library: Library) -> None:
         self.library, self.recorded = library, recorded()
         names = list(self.recorded)
-        with gr.Accordion(LABEL, open=False, elem_id="replay", elem_classes="tree") as self.panel:
-            gr.HTML(html.note(ABOUT))
+        choices = [(choice(name), name) for name in names]
+        with gr.Accordion(
+            label(LABEL), open=False, elem_id="replay", elem_classes="tree"
+        ) as self.panel:
+            gr.HTML(static(lambda: html.note(translate(ABOUT))))
             with gr.Row(elem_classes="replay-row"):
                 self.choice = gr.Dropdown(
-                    names, value=names[0] if names else None, label="Training", elem_id="replay-run"
+                    choices,
+                    value=names[0] if names else None,
+                    label=label("Training"),
+                    elem_id="replay-run",
                 )
                 self.other = gr.Dropdown(
-                    [NONE, *names], value=NONE, label="Compare with", elem_id="replay-other"
+                    [(choice(NONE), NONE), *choices],
+                    value=NONE,
+                    label=label("Compare with"),
+                    elem_id="replay-other",
                 )
-                self.place = gr.Slider(0, 1, 0, step=1, label="Evaluation", elem_id="replay-place")
+                self.place = gr.Slider(
+                    0, 1, 0, step=1, label=label("Evaluation"), elem_id="replay-place"
+                )
                 self.play = chip(PLAY, elem_id="replay-play")
             self.note = note_html(html.note(""))
             with gr.Row(elem_classes="watching"):
                 with gr.Column(scale=6, min_width=320):
                     self.results = clickable_html("replay-results")
                 with gr.Column(scale=7, min_width=320):
-                    self.curves = curves_widget("Curves of the recorded training", "replay-curves")
+                    self.curves = curves_widget(
+                        message("Curves of the recorded training"), "replay-curves"
+                    )
         self.sentence = gr.State(0)
         self.timer = gr.Timer(SECONDS, active=False)
 
@@ -130,12 +145,12 @@ class ReplayPanel:
             yield self._shown(name, place, sentence, other)
             yield from self._draw(self._events(name), sentence)
 
-    def toggle(self, name: str | None, place: int, label: str) -> Updates:
-        """Play, from the beginning if it is at its end, or pause."""
+    def toggle(self, name: str | None, place: int, text: str) -> Updates:
+        """Play, from the beginning if it is at its end, or pause if that is the button's text."""
         if name not in self.recorded:
             return
         last = len(watched.evaluations(self._events(name))) - 1
-        is_playing = label == PLAY
+        is_playing = text != translate(PAUSE)
         update = self._buttons(is_playing=is_playing)
         if is_playing and place >= last:
             update[self.place] = 0
@@ -191,9 +206,9 @@ class ReplayPanel:
         until = self._until(name, place)
         gallery = self._gallery(until)
         address = images.addresses(gallery.token if gallery else "")
-        runs = {name: until}
+        runs = {translate(name): until}
         if other in self.recorded and other != name:
-            runs[other] = self._until(other, place)
+            runs[translate(other)] = self._until(other, place)
         return {
             self.note: "",
             self.curves: to_json(curves(runs)),
@@ -201,8 +216,8 @@ class ReplayPanel:
         }
 
     def _buttons(self, *, is_playing: bool) -> Update:
-        label = PAUSE if is_playing else PLAY
-        return {self.play: gr.update(value=label), self.timer: gr.Timer(active=is_playing)}
+        text = translate(PAUSE) if is_playing else translate(PLAY)
+        return {self.play: gr.update(value=text), self.timer: gr.Timer(active=is_playing)}
 
 
 def recorded() -> dict[str, Path]:

@@ -6,8 +6,11 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
+from babel.dates import format_datetime
 from markupsafe import Markup
 
+from vsdemo.core import language
+from vsdemo.core.language import translate
 from vsdemo.training.jobs.jobs import ALIVE, Run
 from vsdemo.ui.components import html
 from vsdemo.ui.components.templates import render
@@ -50,7 +53,7 @@ def run_table(runs: Sequence[Run], shown: Collection[str], own: Collection[str])
         own: Names of the runs that the visitor may change.
     """
     if not runs:
-        return html.note("No runs yet. Your trainings appear here.")
+        return html.note(translate("No runs yet. Your trainings appear here."))
     rows = [
         _row(run, run.state, is_shown=run.name in shown, is_own=run.name in own) for run in runs
     ]
@@ -61,11 +64,11 @@ def _row(run: Run, state: str, *, is_shown: bool, is_own: bool) -> RunRow:
     started = datetime.fromtimestamp(run.started, UTC).astimezone()
     return RunRow(
         name=run.name,
-        started=started.strftime("%d %b, %H:%M"),
-        dataset=run.spec.dataset or "its own",
-        changed=" ".join(run.spec.settings) or "nothing",
+        started=format_datetime(started, translate("dd MMM, HH:mm"), locale=language.current()),
+        dataset=run.spec.dataset or translate("its own"),
+        changed=" ".join(run.spec.settings) or translate("nothing"),
         state=state,
-        state_name=STATE_NAMES[state],
+        state_name=translate(STATE_NAMES[state]),
         best=best(run.events),
         is_shown=is_shown,
         can_be_deleted=is_own and state not in ALIVE,

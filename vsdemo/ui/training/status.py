@@ -8,12 +8,13 @@ from markupsafe import Markup
 
 from vsdemo.core.event_reader import last_lines, parse_progress_bar
 from vsdemo.core.events import Event
+from vsdemo.core.language import message, translate
 from vsdemo.training.jobs.jobs import Run
 from vsdemo.ui.components import html
 from vsdemo.ui.components.templates import render
 from vsdemo.ui.training.facts import STATE_NAMES, facts, total_steps
 
-KILLED = (
+KILLED = message(
     "Its process was killed, or the machine ran out of memory. "
     "It can be resumed from what it saved."
 )
@@ -34,7 +35,7 @@ def status(run: Run, state: str, now: float, *, is_own: bool) -> Markup:
         "training/status.html",
         name=run.name,
         state=state,
-        state_name=STATE_NAMES[state],
+        state_name=translate(STATE_NAMES[state]),
         reason=_reason(run, state),
         progress=_progress(run, events, state),
         facts=facts(events, state, now),
@@ -47,8 +48,8 @@ def status(run: Run, state: str, now: float, *, is_own: bool) -> Markup:
 def _reason(run: Run, state: str) -> str:
     """Return why a run ended before it was done; empty if it was stopped by a visitor."""
     if state == "failed":
-        return run.problem
-    return KILLED if state == "killed" else ""
+        return translate(run.problem)
+    return translate(KILLED) if state == "killed" else ""
 
 
 def _progress(run: Run, events: Sequence[Event], state: str) -> Markup:
@@ -59,7 +60,8 @@ def _progress(run: Run, events: Sequence[Event], state: str) -> Markup:
         lines = last_lines(run.folder / "log.txt", 1)
         if lines and (bar := parse_progress_bar(lines[0])):
             return html.progress(bar.label, bar.done, bar.total)
-        return html.progress("Starting" if state == "preparing" else "Evaluating")
+        is_starting = state == "preparing"
+        return html.progress(translate("Starting") if is_starting else translate("Evaluating"))
     return Markup()
 
 

@@ -11,6 +11,7 @@ from typing import Any, ClassVar
 import gradio as gr
 
 from vsdemo.core.errors import UserError
+from vsdemo.core.language import message, translate
 from vsdemo.plots.curves import curves
 from vsdemo.serving import access, trainings
 from vsdemo.training.jobs import jobs
@@ -18,7 +19,8 @@ from vsdemo.training.jobs.spec import JobSpec
 from vsdemo.ui import callbacks, images
 from vsdemo.ui.callbacks import LATEST, QUIET, Update, Updates
 from vsdemo.ui.components import html
-from vsdemo.ui.components.widgets import clickable_html
+from vsdemo.ui.components.labels import label, static
+from vsdemo.ui.components.widgets import about_html, clickable_html
 from vsdemo.ui.library.pending import Pending
 from vsdemo.ui.tabs import Context, Selection, Visit
 from vsdemo.ui.training import view, watched
@@ -29,7 +31,7 @@ from vsdemo.ui.training.run_table import run_table
 from vsdemo.ui.training.state import TrainState
 from vsdemo.ui.training.status import log, status
 
-ABOUT = "Train a model, and watch its search results improve."
+ABOUT = message("Train a model, and watch its search results improve.")
 MAX_SHOWN = 6  # runs whose curves are drawn together
 REPLAY, BESIDE = "replay", "beside"  # in addresses: a recorded training, and another one
 FAST_TICK, SLOW_TICK = 1, 5  # seconds between two updates, while a run trains and otherwise
@@ -40,7 +42,7 @@ class TrainTab:
     """The widgets of the tab and their callbacks; where training is off, a message."""
 
     key: ClassVar = "train"
-    title: ClassVar = "Train"
+    title: ClassVar = message("Train")
 
     def __init__(self, context: Context) -> None:
         self.context, self.library = context, context.library
@@ -50,7 +52,8 @@ class TrainTab:
             self._build()
         else:
             spec = JobSpec(FIRST_PRESET, FIRST_DATASET)
-            self.note = gr.HTML(view.closed(spec.command(Path("runs/lesson"))))
+            command = spec.command(Path("runs/lesson"))
+            self.note = gr.HTML(static(lambda: view.closed(command)))
         self.replay = ReplayPanel(self.library)
         self.replay.connect()
         if self.is_open:
@@ -58,7 +61,7 @@ class TrainTab:
 
     def _build(self) -> None:
         """Create the widgets."""
-        gr.HTML(html.about(ABOUT))
+        about_html(ABOUT)
         self.note = gr.HTML("", elem_classes="notes", render=False)
         self.plan = PlanPanel(self.note, self.library.own_datasets)
         self.seen = gr.State({})
@@ -67,9 +70,11 @@ class TrainTab:
             with gr.Column(scale=6, min_width=320):
                 self.watched_results = clickable_html("watched-results")
             with gr.Column(scale=7, min_width=320):
-                self.curves = curves_widget("Training curves of the selected runs", "curves")
+                self.curves = curves_widget(
+                    message("Training curves of the selected runs"), "curves"
+                )
         self.list = clickable_html("runs")
-        with gr.Accordion("Training log", open=False, elem_classes="settings"):
+        with gr.Accordion(label("Training log"), open=False, elem_classes="settings"):
             self.log = gr.HTML("", elem_id="log")
         self.timer = gr.Timer(SLOW_TICK, active=False)
 
@@ -123,7 +128,7 @@ class TrainTab:
         """Start a training, and show it."""
         visitor = _visitor(page)
         spec = self.plan.spec(Request(*inputs))
-        yield {self.note: html.progress("Checking the requirements")}
+        yield {self.note: html.progress(message("Checking the requirements"))}
         try:
             run = trainings.start(spec, visitor, self.library.forget)
         except UserError:
@@ -163,7 +168,8 @@ class TrainTab:
         else:
             values |= self._no_run()
         if gone := [name for name in state.shown if name not in by_name]:
-            text = f"No longer available: {', '.join(gone)}; choose another one."
+            missing = ", ".join(gone)
+            text = translate("No longer available: {names}; choose another one.", names=missing)
             values[self.status] += html.note(text)
         tick = FAST_TICK if current else SLOW_TICK
         hashes: Seen = {widget.elem_id: hash(value) for widget, value in values.items()}
@@ -242,7 +248,8 @@ class TrainTab:
         if name in state.shown:
             shown = tuple(other for other in state.shown if other != name)
         elif len(state.shown) == MAX_SHOWN:
-            raise UserError(f"At most {MAX_SHOWN} runs are shown at once; remove one first.")
+            text = message("At most {count} runs are shown at once; remove one first.")
+            raise UserError(translate(text, count=MAX_SHOWN))
         else:
             shown = (*state.shown, name)
         yield self._shown(replace(state, shown=shown), seen, visitor)
@@ -263,9 +270,10 @@ class TrainTab:
         trainings.keep(name, _visitor(page))
         self.library.forget(name)
         if name not in self.library.models:
-            raise UserError(
-                f"{name} was not trained on photos; it is offered in Sentences or Hierarchy now."
+            text = message(
+                "{name} was not trained on photos; it is offered in Sentences or Hierarchy now."
             )
+            raise UserError(translate(text, name=name))
         run = jobs.get_run(name)
         sentences = watched.sentences(run.events)[state.sentence :]
         galleries = (

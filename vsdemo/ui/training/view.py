@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from markupsafe import Markup
 
+from vsdemo.core.language import translate
 from vsdemo.core.zero_gpu import is_zero_gpu
 from vsdemo.training.requirements import Check
 from vsdemo.ui.components import html
@@ -19,18 +20,24 @@ def command(text: str) -> Markup:
 
 def checks(results: Sequence[Check]) -> Markup:
     """Return what a training needs, and whether it is available."""
-    return render("training/checks.html", checks=results)
+    shown = [Check(check.ok, translate(check.message)) for check in results]
+    return render("training/checks.html", checks=shown)
 
 
 def closed(command: str) -> Markup:
     """Return what the tab shows where training is off."""
     if is_zero_gpu():
-        why = "Training is disabled on this Space: its GPU calls are too short for it."
-        remedy = ""
+        text = translate(
+            "Training is disabled on this Space: its GPU calls are too short for it. To train on "
+            "your own machine, run `pip install -r requirements.txt && python app.py`, or in a "
+            "terminal `{command}`.",
+            command=command,
+        )
     else:
-        why = "Training is disabled on this public server."
-        remedy = " The owner of this server can allow it with `VSDEMO_ALLOW_TRAINING=1`."
-    return html.message(
-        f"{why} To train on your own machine, run "
-        f"`pip install -r requirements.txt && python app.py`, or in a terminal `{command}`.{remedy}"
-    )
+        text = translate(
+            "Training is disabled on this public server. To train on your own machine, run "
+            "`pip install -r requirements.txt && python app.py`, or in a terminal `{command}`. The "
+            "owner of this server can allow it with `VSDEMO_ALLOW_TRAINING=1`.",
+            command=command,
+        )
+    return html.message(text)

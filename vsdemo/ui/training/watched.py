@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 from markupsafe import Markup
 
 from vsdemo.core.events import Event
+from vsdemo.core.language import translate
 from vsdemo.ui.components import html
 from vsdemo.ui.components.html import PhotoAddress
 from vsdemo.ui.components.templates import render
@@ -71,17 +72,18 @@ def results(
         is_alive: Whether the run is still training.
     """
     searches = [
-        (when, items[sentence]) for when, items in _searches(events) if sentence < len(items)
+        (epoch, items[sentence]) for epoch, items in _searches(events) if sentence < len(items)
     ]
     if not searches:
-        return html.note("Photos appear after the first evaluation.") if is_alive else Markup()
+        text = translate("Photos appear after the first evaluation.")
+        return html.note(text) if is_alive else Markup()
     numbers = {key: number for number, key in enumerate(keys)}
     return render(
         "training/watched.html",
         sentences=[html.tidy(text) for text in sentences(events)],
         chosen=sentence,
         searches=[
-            _search(when, item, address, numbers) for when, item in reversed(thin_out(searches))
+            _search(epoch, item, address, numbers) for epoch, item in reversed(thin_out(searches))
         ],
     )
 
@@ -107,19 +109,22 @@ def thin_out(searches: Sequence[T]) -> list[T]:
     ]
 
 
-def _searches(events: Sequence[Event]) -> list[tuple[str, list[dict[str, Any]]]]:
-    """Return (when, result for each watched sentence) of each evaluation."""
+def _searches(events: Sequence[Event]) -> list[tuple[Any, list[dict[str, Any]]]]:
+    """Return (epoch, result for each watched sentence) of each evaluation.
+
+    The epoch is None before the training.
+    """
     searches = []
     for event in events:
         items = event.get("watched")
         if isinstance(items, list) and items:
-            when = f"epoch {event['epoch']}" if "epoch" in event else "before training"
-            searches.append((when, [item for item in items if isinstance(item, dict)]))
+            items = [item for item in items if isinstance(item, dict)]
+            searches.append((event.get("epoch"), items))
     return searches
 
 
 def _search(
-    when: str, item: dict[str, Any], address: PhotoAddress, numbers: Mapping[str, int]
+    epoch: Any, item: dict[str, Any], address: PhotoAddress, numbers: Mapping[str, int]
 ) -> Search:
     """Return what was retrieved for one watched sentence; photos that are gone are left out."""
     own = item.get("own") or {}
@@ -128,7 +133,12 @@ def _search(
     photos = []
     for rank, (number, place) in enumerate(zip(retrieved, shown, strict=False), start=1):
         is_right = number == own.get("photo")
-        text = html.tidy(str(item.get("sentence", ""))) if is_right else "another photo"
+        sentence = html.tidy(str(item.get("sentence", "")))
+        photo = sentence if is_right else translate("another photo")
+        text = translate("Rank {rank}: {photo}", rank=rank, photo=photo)
         if place is not None:
-            photos.append(Photo(address(int(place), "small"), f"Rank {rank}: {text}", is_right))
+            photos.append(Photo(address(int(place), "small"), text, is_right))
+    when = translate("before training")
+    if epoch is not None:
+        when = translate("epoch {epoch}", epoch=epoch)
     return Search(when=when, photos=photos, rank=own.get("rank"))
