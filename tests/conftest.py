@@ -9,6 +9,7 @@ import json
 import os
 import shutil
 import sys
+import tempfile
 from itertools import product
 from pathlib import Path
 
@@ -20,6 +21,7 @@ import torch
 import torchvision
 from PIL import Image, ImageDraw
 from playwright.sync_api import sync_playwright
+from psutil import virtual_memory
 from safetensors.torch import save_file
 
 from tests.support import (
@@ -44,7 +46,16 @@ BROWSERS = ("chromium-headless-shell", "chromium", "chromium-browser")
 NO_DATA = "VSDEMO_DATA is not set"
 REAL_DATA = Path(os.environ["VSDEMO_DATA"]).resolve() if os.environ.get("VSDEMO_DATA") else None
 HERE = Path(__file__).parent
-SLOW = ("pages", "test_shipped", "ui", "training", "recipes", "hierarchy", "vision")  # in order
+SLOW = (
+    "pages",
+    "test_shipped",
+    "storybook",
+    "ui",
+    "training",
+    "recipes",
+    "hierarchy",
+    "vision",
+)  # in order
 BACKBONE = "torchvision/mobilenet_v3_small"
 TOY_SETTINGS = [
     f"backbone={BACKBONE}",
@@ -70,16 +81,24 @@ hypothesis.settings.register_profile("vsdemo", deadline=None, derandomize=True, 
 hypothesis.settings.load_profile("vsdemo")
 torch.set_num_threads(1)  # toy tensors: threads only wait for each other
 
+# Tests write some 60,000 files: in memory, where there is enough, as many disks are slow with them.
+MEMORY, NEEDED = Path("/dev/shm"), 8e9  # bytes
+if MEMORY.is_dir() and min(shutil.disk_usage(MEMORY).free, virtual_memory().available) > NEEDED:
+    os.environ["TMPDIR"] = tempfile.tempdir = str(MEMORY)
+
 
 @pytest.hookimpl(tryfirst=True)  # pytest-xdist reads the groups in this hook too
 def pytest_collection_modifyitems(items):
-    """Let two processes share the tests file by file, those that take minutes first.
+    """Let the processes share the tests file by file, those that take minutes first.
 
-    The pages of the toy app stay in one process, which starts that app once.
+    The pages of the toy app stay in two processes, each of which starts that app once.
     """
+    pages = sorted({item.path for item in items if "apps" in item.fixturenames})
     for item in items:
         if not item.get_closest_marker("xdist_group"):
-            group = "pages" if "apps" in item.fixturenames else str(item.path.relative_to(HERE))
+            group = str(item.path.relative_to(HERE))
+            if "apps" in item.fixturenames:
+                group = f"pages {pages.index(item.path) % 2}"
             item.add_marker(pytest.mark.xdist_group(group))
     items.sort(key=lambda item: _rank(item.get_closest_marker("xdist_group").args[0]))
 

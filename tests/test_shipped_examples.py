@@ -33,6 +33,8 @@ NAMES = sorted(
     if checkpoint.read_spec(path.parent).features
 )
 CASES = [(dataset, name) for dataset in examples.CHECKED for name in NAMES]
+# Those of other data sets need features that take long: 'long' tests look at them.
+OF_THEIR_OWN = [(dataset, name) for dataset, name in CASES if name.startswith(dataset)]
 # How many other photos there are: few, so that ten crops of each do not take minutes. Those of
 # Flickr8k have their features from the test of retrieval.
 OTHERS = {"flickr8k": PHOTOS, "storybook": 10}
@@ -96,7 +98,7 @@ def few(monkeypatch, real_data):
 
 
 @pytest.mark.usefixtures("few")
-@pytest.mark.parametrize(("dataset", "name"), CASES, ids=lambda value: value)
+@pytest.mark.parametrize(("dataset", "name"), OF_THEIR_OWN, ids=lambda value: value)
 def test_examples_have_a_right_first_photo(dataset: str, name: str) -> None:
     """Among the first photos of all examples and some others; `long` tests take all photos."""
     if offered(dataset, name):

@@ -19,6 +19,7 @@ from vsdemo.ui.compare.state import ROWS
 from vsdemo.ui.guide import content
 from vsdemo.ui.training.replay import recorded
 
+pytestmark = pytest.mark.xdist_group("storybook")  # with the notebooks: the same drawn pictures
 ROOT = Path(__file__).resolve().parent.parent / "checkpoints"
 CHANCE = 6.4  # rsum of random orders of 500 pictures with five captions each
 CLEAR = 5.0  # rsum by which a training ends visibly higher
@@ -32,12 +33,6 @@ CHECKS = [
 OF_GALLERY = ("first", "second_photo", "nothing", "misspelt", "same_order", "in_common")
 OF_GALLERY += ("region", "no_region")
 engines: dict[str, Engine] = {}
-
-
-@pytest.fixture(scope="module")
-def home(tmp_path_factory):
-    """A VSDEMO_HOME in which the pictures are drawn once."""
-    return tmp_path_factory.mktemp("home")
 
 
 def engine(model):
@@ -127,12 +122,10 @@ def test_what_is_said_of_sentences_is_so(check):
 
 
 @pytest.mark.parametrize("check", [c for c in CHECKS if next(iter(c.values[0])) in OF_GALLERY])
-def test_what_is_said_of_pictures_is_so(check, home, monkeypatch):
-    monkeypatch.setenv("VSDEMO_HOME", str(home))
+def test_what_is_said_of_pictures_is_so(check):
     assert holds(check)
 
 
-def test_no_caption_is_the_sentence_that_finds_the_fox(home, monkeypatch):
-    monkeypatch.setenv("VSDEMO_HOME", str(home))
+def test_no_caption_is_the_sentence_that_finds_the_fox():
     captions = {caption.strip(" .").lower() for caption in engine("storybook/vse").gallery.captions}
     assert "a fox in the snow" not in captions

@@ -5,6 +5,7 @@ import os
 import subprocess
 import sys
 from fnmatch import fnmatch
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -36,6 +37,7 @@ MODULES = {
 }
 
 
+@cache
 def imported_libraries(path: Path) -> set[str]:
     """Top-level names of what a file imports, at its top or inside of functions."""
     names = set()

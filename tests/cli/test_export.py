@@ -72,6 +72,7 @@ def test_onnx_models_of_a_checkpoint_are_written(run, toy_checkpoint, tmp_path):
     assert {file.name for file in to.iterdir()} == set(names)
 
 
+@pytest.mark.long
 def test_an_image_network_is_written(run, tmp_path):
     code, printed, errors = run("export", "pocket", "--onnx", tmp_path, "--json")
     assert (code, errors) == (0, "")

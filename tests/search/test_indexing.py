@@ -251,6 +251,7 @@ def test_cancelled_regions_are_continued(folder, caches):
     assert windows.missing(Catalog("mine").photos()[1]) == []
 
 
+@pytest.mark.long
 def test_the_bench_leaves_nothing_behind(own_home, monkeypatch):
     monkeypatch.setattr(index_bench, "SIZE", (400, 300))
     monkeypatch.setattr(index_bench, "SMALL_FILES", 50)

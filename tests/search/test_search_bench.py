@@ -29,6 +29,7 @@ def small(tmp_path_factory):
         yield
 
 
+@pytest.mark.long
 def test_json_has_every_figure(run):
     code, out, errors = run("bench", "search", "--vectors", "300", "--json")
     assert code == 0, errors

@@ -100,8 +100,11 @@ def test_a_gallery_opens_once_and_again_after_a_failure(offline, monkeypatch):
         library.photos("x")
 
 
-@pytest.mark.parametrize("suffix", [".png", ".json"])
-@pytest.mark.parametrize("content", [b"", b"[" * 100_000, b"{}"], ids=["empty", "nested", "wrong"])
+@pytest.mark.parametrize(
+    ("suffix", "content"),
+    [(".png", b""), (".png", b"{}"), (".json", b"[" * 100_000), (".json", b"{}")],
+    ids=["empty.png", "wrong.png", "nested.json", "wrong.json"],
+)
 def test_a_damaged_picture_is_drawn_again_when_the_gallery_opens(few, suffix, content):
     file = few().photos(GALLERY).result().photos[0].with_suffix(suffix)
     whole = file.read_bytes()

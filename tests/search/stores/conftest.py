@@ -58,6 +58,12 @@ def write_folder(folder, x, *, columns=True, files=2, **about):
 
 
 @pytest.fixture
+def tmp_path(tmp_path_factory):
+    """Return a folder with a name of its own, as Milvus remembers a database by its path."""
+    return tmp_path_factory.mktemp("store")
+
+
+@pytest.fixture
 def embeddings(tmp_path):
     return write_folder(tmp_path / "embeddings", vectors(COUNT))
 
