@@ -9,11 +9,12 @@ from playwright.sync_api import expect
 
 from tests.support.pages import last, shown, tab_of, text
 from tests.support.pages import visit as visit_of
+from vsdemo.core.sentences import BinaryTree
 from vsdemo.evaluation.metrics.proportion import wilson
 from vsdemo.ui import callbacks
 from vsdemo.ui.compare.state import ROWS, CompareState
 from vsdemo.ui.compare.tab import CompareTab
-from vsdemo.ui.compare.view import NEITHER
+from vsdemo.ui.compare.view import NEITHER, phrases
 from vsdemo.ui.compare.votes import Votes
 
 TEXT, OTHER = "a red circle", "a blue circle"
@@ -143,6 +144,23 @@ def test_hidden_models_have_letters_until_the_vote(tab):
     assert voted[tab.state].order == ()
     assert "1 of 1" in text(voted[tab.votes])
     assert last(tab, tab.vote, {}, voted[tab.state], clicked(0)).get(tab.kept) is None  # once
+
+
+def test_hidden_models_are_voted_for_with_two_sentences_too(tab):
+    update = opened(tab, TEXT, is_blind=True, second="one blue bar")
+    state, html = update[tab.state], update[tab.results]
+    assert not re.search(r"\b(gru|order|Vendrov|Kiros)\b", text(html))
+    assert text(html).count("answers best") == 2
+    voted = last(tab, tab.vote, {}, state, clicked(0))
+    assert voted[tab.kept] == {state.order[0]: [1, 1], state.order[1]: [0, 1]}
+    assert state.order[0] in text(voted[tab.results])
+
+
+def test_phrases_within_phrases_have_their_own_lines():
+    html = phrases(BinaryTree(("a", "dog", "runs"), ((0, 1), (3, 2)), ""))
+    assert 'aria-label="[[a dog] runs]"' in html
+    assert text(html).split() == ["a", "dog", "runs"]
+    assert html.count('class="within"') == 2
 
 
 def test_nobody_wins_a_vote_for_none():

@@ -11,7 +11,7 @@ from tests.support.hostile import HOSTILE, check_escaped
 from vsdemo.core.alignment import Alignment, Fragment
 from vsdemo.core.caption_set import CaptionSet
 from vsdemo.core.hits import Hit, RegionHit
-from vsdemo.core.sentences import Tree
+from vsdemo.core.sentences import BinaryTree, Tree
 from vsdemo.data.galleries import Gallery
 from vsdemo.evaluation.task import Quality
 from vsdemo.models.composition import Composed
@@ -215,7 +215,7 @@ def compared_photo(text):
     bar = Bar.of(0.5, text, text)
     place = compare.Place(text, 1, 2, bar, dependency_tree(text, aligned(text).tree), text)
     whole = compare.Place(text, None, 0, None, place.picture[:0], "")
-    return compare.detail(text, text, [place, whole], place.picture, [text])
+    return compare.detail(text, text, [place, whole], [compare.ReadTree(text, place.picture)])
 
 
 def figures_table(text):
@@ -249,6 +249,8 @@ CASES = [
     ("alignment/regions.html", region_grid),
     ("compare/detail.html", compared_photo),
     ("compare/figures.html", figures_table),
+    ("compare/phrase.html", lambda t: compare.phrases(BinaryTree((t, t), ((0, 1),), ""))),
+    ("compare/phrases.html", lambda t: compare.phrases(BinaryTree((t, t), ((0, 1),), ""))),
     ("compare/query_photo.html", lambda t: compare.query_photo(t, t)),
     ("compare/results.html", compared),
     ("compare/results.html", compared_pair),

@@ -13,6 +13,7 @@ from vsdemo.data.text.trees import TreeCache
 
 MAX_UNCACHED = 16  # sentences; parsing so few is faster than reading the cache
 DEP_TREE = frozenset({"dep_tree"})  # what an encoder or a task may need
+CONST_TREE = frozenset({"const_tree"})
 
 
 def add_trees(sentences: Sequence[Sentence], needs: frozenset[str]) -> list[Sentence]:

@@ -9,8 +9,9 @@ from markupsafe import Markup
 
 from vsdemo.core.errors import UserError
 from vsdemo.core.images import open_photo
-from vsdemo.data.text import parser
-from vsdemo.data.text.sentences import DEP_TREE
+from vsdemo.core.language import message, translate
+from vsdemo.core.sentences import Sentence
+from vsdemo.data.text.sentences import CONST_TREE, DEP_TREE
 from vsdemo.plots import overlay_svg
 from vsdemo.search.engine import Engine
 from vsdemo.search.model_comparison import RankedColumn, RankingComparison
@@ -36,7 +37,6 @@ def photo_detail(
     ranks = {}
     if isinstance(comparison, RankingComparison):
         ranks = {column.title: column for column in comparison.columns}
-    readers = [model for model, engine in engines.items() if DEP_TREE & engine.model.text.needs]
     gallery = next(iter(engines.values())).gallery
     return view.detail(
         photo=address(number, "large"),
@@ -45,8 +45,7 @@ def photo_detail(
             _place(model, engine, number, state.text, ranks.get(model))
             for model, engine in engines.items()
         ],
-        tree=_tree(state.text) if readers else Markup(),
-        readers=readers,
+        trees=_trees(state.text, engines),
     )
 
 
@@ -74,8 +73,30 @@ def _place(
     )
 
 
-def _tree(text: str) -> Markup:
-    """Return the dependency tree of a sentence; empty if it cannot be parsed."""
-    with suppress(UserError):
-        return dependency_tree(text, parser.load("shipped").parse([text])[0])
-    return Markup()
+def _trees(text: str, engines: Mapping[str, Engine]) -> list[view.ReadTree]:
+    """Return the trees of a sentence that models read; none if it cannot be parsed."""
+    trees = []
+    for needs, title, draw in TREES:
+        readers = [model for model, engine in engines.items() if needs & engine.model.text.needs]
+        if readers:
+            with suppress(UserError):
+                drawing = draw(engines[readers[0]].parse(text))
+                trees.append(view.ReadTree(translate(title, models=", ".join(readers)), drawing))
+    return trees
+
+
+def _dependencies(sentence: Sentence) -> Markup:
+    assert sentence.tree is not None  # the model needs it
+    return dependency_tree(sentence.text, sentence.tree)
+
+
+def _phrases(sentence: Sentence) -> Markup:
+    assert sentence.constituents is not None  # the model needs it
+    return view.phrases(sentence.constituents)
+
+
+# What a model needs of a sentence, the title of its drawing, and what draws it.
+TREES = (
+    (DEP_TREE, message("Dependency tree, read by {models}"), _dependencies),
+    (CONST_TREE, message("Phrases within phrases, read by {models}"), _phrases),
+)

@@ -72,8 +72,8 @@ class CompareState:
         return self.photo is not None or self.upload is not None
 
     def title(self, model: str) -> str:
-        """Return how a model is called on the page: by its name or, if it is hidden, a letter."""
-        return LETTERS[self.order.index(model)] if self.is_blind else model
+        """Return how a column is called on the page: by a letter if it is a hidden model."""
+        return LETTERS[self.order.index(model)] if model in self.order else model
 
     def asking(
         self,
@@ -97,12 +97,7 @@ class CompareState:
         )
 
     def hide_models(self) -> CompareState:
-        """Return the state with the models in a random order, without their names.
-
-        For two sentences there is no vote, so the names stay.
-        """
-        if self.second:
-            return self
+        """Return the state with the models in a random order, without their names."""
         models = replace(self, order=()).models
         return replace(self, order=tuple(random.sample(models, len(models))))
 

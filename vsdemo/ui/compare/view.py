@@ -10,6 +10,7 @@ from markupsafe import Markup
 from vsdemo.core import language
 from vsdemo.core.hits import Hit
 from vsdemo.core.language import message, translate
+from vsdemo.core.sentences import BinaryTree
 from vsdemo.search.model_comparison import PairComparison, RankedColumn, RankingComparison
 from vsdemo.ui.compare.state import LETTERS, ROWS, CompareState
 from vsdemo.ui.components.html import Bar, PhotoAddress, PhotoText, tidy
@@ -117,6 +118,19 @@ class Block:
 
 
 @dataclass(frozen=True)
+class ReadTree:
+    """A tree of the sentence.
+
+    Attributes:
+        title: What it is, and which models read it.
+        drawing: The tree.
+    """
+
+    title: str
+    drawing: Markup
+
+
+@dataclass(frozen=True)
 class Place:
     """The place of a photo in the ranking of a model.
 
@@ -193,17 +207,14 @@ def results(
     )
 
 
-def detail(
-    photo: str, alt: str, places: Sequence[Place], tree: Markup, readers: Sequence[str]
-) -> Markup:
+def detail(photo: str, alt: str, places: Sequence[Place], trees: Sequence[ReadTree]) -> Markup:
     """Return a large photo with its place in each model's ranking.
 
     Args:
         photo: Address of the photo.
         alt: What is in the photo.
         places: Its place for each model.
-        tree: The dependency tree of the sentence; empty without one.
-        readers: Models that read the tree.
+        trees: The trees of the sentence that models read.
     """
     return render(
         "compare/detail.html",
@@ -212,9 +223,18 @@ def detail(
         places=places,
         aligned=[place for place in places if place.summary],
         whole=[place.model for place in places if not place.summary],
-        tree=tree,
-        readers=readers,
+        trees=trees,
     )
+
+
+def phrases(tree: BinaryTree) -> Markup:
+    """Return a sentence with a line below each of its phrases."""
+    parts: list[str] = list(tree.words)
+    brackets = list(tree.words)
+    for left, right in tree.merges:
+        parts.append(render("compare/phrase.html", left=parts[left], right=parts[right]))
+        brackets.append(f"[{brackets[left]} {brackets[right]}]")
+    return render("compare/phrases.html", phrases=parts[-1], brackets=brackets[-1])
 
 
 def query_photo(photo: str, alt: str) -> Markup:
