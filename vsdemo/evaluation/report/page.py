@@ -41,6 +41,7 @@ NAMES = {  # of figures in sentences, where their own are not clear
     "first_captions rsum": "rsum",
     "nli SNLI accuracy": "accuracy, points",
     "nli SICK accuracy": "accuracy, points",
+    "hypernyms paper accuracy": "accuracy, points",
     "detail level1 meanr": "mean rank, shortest",
     "detail ratio": "by that of the fullest",
     "similarity meanr": "mean rank",
