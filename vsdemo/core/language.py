@@ -3,6 +3,8 @@
 The app calls `follow` to say which language a page is in; without it, and for what has no
 translation, texts are English. Work that pages share, such as an index, must not translate what it
 keeps: it would keep the language of the first page.
+
+A new language is a copy of `locales/de.po` under its own code, with other translations.
 """
 
 from __future__ import annotations

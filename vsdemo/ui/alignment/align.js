@@ -61,14 +61,14 @@ vsdemo.alignment = {
       });
     });
     const links = related.link.map((n) => this.quoted(data.links[n].text));
-    const found = [...fragments, ...links].join("; ") || vsdemo.translate("no region");
+    const matches = [...fragments, ...links].join("; ") || vsdemo.translate("no region");
     if (kind === "word") {
-      return vsdemo.translate("“{word}”: {found}.", { word: data.words[number], found });
+      return vsdemo.translate("“{word}”: {matches}.", { word: data.words[number], matches });
     }
     if (kind === "region") {
-      return vsdemo.translate("Region {region}: {found}.", { region: data.numbers[number], found });
+      return vsdemo.translate("Region {region}: {matches}.", { region: data.numbers[number], matches });
     }
-    return `${found}.`;
+    return `${matches}.`;
   },
 
   quoted(word) {

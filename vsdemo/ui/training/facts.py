@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from vsdemo.core import event_reader
 from vsdemo.core.event_reader import seconds_left
-from vsdemo.core.events import MAX_COUNT, Event
+from vsdemo.core.events import Event
 from vsdemo.core.language import message, number, translate
 from vsdemo.training.jobs.jobs import ALIVE
 from vsdemo.ui.components.html import duration
@@ -35,8 +35,8 @@ def facts(events: Sequence[Event], state: str, now: float) -> list[str]:
     """
     texts = []
     if steps := total_steps(events):
-        step = _number(events[-1]["step"])
-        texts.append(translate("step {step} of {steps}", step=step, steps=_number(steps)))
+        step = number(events[-1]["step"])
+        texts.append(translate("step {step} of {steps}", step=step, steps=number(steps)))
     if epochs := [e["epoch"] for e in events if e["kind"] == "eval" and "epoch" in e]:
         texts.append(translate("epoch {epoch}", epoch=epochs[-1]))
     if metric := best(events):
@@ -68,9 +68,4 @@ def best(events: Sequence[Event]) -> str:
     if metric is None:
         return ""
     name, value = metric
-    return f"{translate(METRIC_NAMES.get(name, name))} {_number(value, 1)}"
-
-
-def _number(value: float, digits: int = 0) -> str:
-    """Return a number of an event as the language writes it, unless it is absurdly large."""
-    return number(value, digits) if abs(value) < MAX_COUNT else f"{value:,.{digits}f}"
+    return f"{translate(METRIC_NAMES.get(name, name))} {number(value, 1)}"
