@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from functools import partial
+from hashlib import sha256
 from typing import TypeVar
 
 import gradio as gr
@@ -23,7 +25,7 @@ _texts: dict[str, Callable[[], str]] = {}  # key -> what returns the text in the
 
 def label(text: str) -> I18nData:
     """Return a text of a widget, to be shown in the language of the browser."""
-    _texts[text] = lambda: language.translate(text)
+    _texts[text] = partial(language.translate, text)
     return I18nData(text)
 
 
@@ -36,9 +38,10 @@ def static(render: Callable[[], str]) -> I18nData:
     """Return HTML that no callback fills, to be shown in the language of the browser.
 
     Args:
-        render: Returns the HTML in the current language; called once for each language.
+        render: Returns the HTML in the current language. Pages with the same HTML share a text.
     """
-    key = f"html-{len(_texts)}"
+    with language.speaking(language.ENGLISH):
+        key = f"html-{sha256(render().encode()).hexdigest()[:16]}"
     _texts[key] = render
     return I18nData(key)
 

@@ -53,9 +53,9 @@ def note_html(value: str | I18nData = "") -> gr.HTML:
     return gr.HTML(value, elem_classes="notes", js_on_load=ON_LOAD)
 
 
-def about_html(text: str) -> gr.HTML:
-    """Return the line that says what a tab shows."""
-    return gr.HTML(static(lambda: html.about(text)))
+def about_html(text: str, **options: Any) -> gr.HTML:
+    """Return the line that says what a tab or a panel shows."""
+    return gr.HTML(static(lambda: html.about(text)), **options)
 
 
 def chip(text: str, **options: Any) -> gr.Button:

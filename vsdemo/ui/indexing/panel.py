@@ -13,8 +13,8 @@ from vsdemo.search.indexing import proposed_name
 from vsdemo.ui import callbacks
 from vsdemo.ui.callbacks import GONE, LATEST, QUIET, Update, Updates
 from vsdemo.ui.components import html
-from vsdemo.ui.components.labels import label, static
-from vsdemo.ui.components.widgets import chip, clickable_html, note_html
+from vsdemo.ui.components.labels import label
+from vsdemo.ui.components.widgets import about_html, chip, clickable_html, note_html
 from vsdemo.ui.indexing import folders, view
 from vsdemo.ui.indexing.folders import FolderList
 from vsdemo.ui.indexing.indexes import Indexing, known_indexes
@@ -69,7 +69,7 @@ class IndexPanel:
     def __init__(self, indexing: Indexing, gallery: gr.Dropdown) -> None:
         self.indexing, self.gallery = indexing, gallery
         with gr.Accordion(label(view.TITLE), open=False, elem_classes="add-photos") as self.panel:
-            gr.HTML(static(lambda: html.about(ABOUT)), padding=False)
+            about_html(ABOUT, padding=False)
             self.path = gr.Textbox(label=label("Folder"), max_lines=1, elem_id="index-folder")
             self.folders = gr.HTML(
                 elem_id="index-folders",
