@@ -1,5 +1,6 @@
 """Apps that tests serve in their own process."""
 
+import asyncio
 import gc
 import socket
 import warnings
@@ -29,7 +30,11 @@ def served_here(apps, name, **options):
 
 
 def collect_sockets():
-    """Collect sockets and event loops that are garbage, without their warnings."""
+    """Collect sockets and event loops that nothing uses any more, without their warnings.
+
+    Gradio makes a new event loop the current one for each page, and closes none of them.
+    """
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ResourceWarning)
+        asyncio.set_event_loop(None)
         gc.collect()

@@ -19,7 +19,9 @@ def test_a_german_browser_gets_a_german_page(visit):
     assert names(page) == TABS
     assert page.evaluate("document.documentElement.lang") == "de"
     expect(page.locator("#grid .number").first).to_have_text(re.compile(r"^\d,\d\d$"))
-    expect(page.get_by_role("button", name="Fotos finden")).to_be_visible()
+    page.get_by_role("textbox").first.fill("qwrtz")
+    page.get_by_role("button", name="Fotos finden").click()
+    expect(page.get_by_role("alert").filter(has_text="kennt kein Wort des Satzes")).to_be_visible()
     page.get_by_role("tab", name="Hierarchie").click()
     expect(page.locator("#here h2").first).to_contain_text("Hier:")
     expect(page.locator(".scale")).to_have_text(re.compile("allgemein .*speziell"))
@@ -56,5 +58,7 @@ def test_programs_get_english_answers(apps):
         with httpx2.Client(base_url=apps["toy"], headers=headers) as http:
             answer = http.post("api/search", json={"sentence": "a red bar", "gallery": "toy-test"})
             assert answer.status_code == 200, answer.text
-            answers.append(answer.json())
+            refusal = http.post("api/search", json={"sentence": "", "gallery": "toy-test"})
+            answers.append((answer.json(), refusal.json()))
     assert answers[0] == answers[1]
+    assert "The sentence is empty" in str(answers[0])

@@ -17,6 +17,7 @@ import numpy as np
 from PIL import ExifTags, Image, ImageFile, ImageOps, UnidentifiedImageError
 
 from vsdemo.core.errors import UserError
+from vsdemo.core.language import message, number, translate
 from vsdemo.core.paths import AnyPath, atomic, to_path
 
 MAX_MEGAPIXELS = 50
@@ -36,6 +37,8 @@ SUFFIXES = {
     *(".jpg", ".jpeg", ".png", ".webp", ".bmp", ".gif", ".tif", ".tiff"),
     *(".avif", ".heic", ".heif"),
 }
+EMPTY = message("{photo} is empty (0 bytes); choose another photo.")
+DAMAGED = message("{photo} is damaged or truncated.")
 
 PhotoSource = AnyPath | Image.Image | np.ndarray
 
@@ -49,15 +52,27 @@ def _check_size(width: int, height: int, name: str, kind: str | None) -> None:
     is_webp = kind == "WEBP"
     limit = MAX_WEBP_MEGAPIXELS if is_webp else MAX_MEGAPIXELS
     if width * height > limit * 1_000_000:
-        of_kind = " for WebP; save it as JPEG" if is_webp else ""
+        text = message("{photo} has {width} x {height} pixels; the limit is {limit} megapixels.")
+        if is_webp:
+            text = message(
+                "{photo} has {width} x {height} pixels; the limit is {limit} megapixels for WebP; "
+                "save it as JPEG."
+            )
         raise UserError(
-            f"{name} has {width:,} x {height:,} pixels; the limit is {limit} megapixels{of_kind}."
+            translate(text, photo=name, width=number(width), height=number(height), limit=limit)
         )
     short, long = sorted((width, height))
     if short < MIN_SIDE or long > MAX_ASPECT * short:
         raise UserError(
-            f"{name} has {width:,} x {height:,} pixels; its short side must have at least "
-            f"{MIN_SIDE} pixels, and its aspect ratio may be at most {MAX_ASPECT}:1."
+            translate(
+                "{photo} has {width} x {height} pixels; its short side must have at least {least} "
+                "pixels, and its aspect ratio may be at most {most}:1.",
+                photo=name,
+                width=number(width),
+                height=number(height),
+                least=MIN_SIDE,
+                most=MAX_ASPECT,
+            )
         )
 
 
@@ -114,7 +129,7 @@ def open_photo(path: AnyPath) -> Image.Image:
         if path.is_dir():
             raise UserError(f"{path} is a folder; choose a photo in it.")
         if path.stat().st_size == 0:
-            raise UserError(f"{path.name} is empty (0 bytes); choose another photo.")
+            raise UserError(translate(EMPTY, photo=path.name))
         with path.open("rb") as file:
             return _decode(file, path.name)
     except UserError:
@@ -122,7 +137,7 @@ def open_photo(path: AnyPath) -> Image.Image:
     except FileNotFoundError:
         raise UserError(f"There is no file {path}.") from None
     except (OSError, ValueError):  # ValueError: a path with a null byte
-        raise UserError(f"{path.name} is damaged or truncated.") from None
+        raise UserError(translate(DAMAGED, photo=path.name)) from None
 
 
 def read_photo(source: PhotoSource, name: str = "the image") -> Image.Image:
@@ -165,7 +180,7 @@ def decode_photo(data: bytes, name: str, short: int | None = None) -> Image.Imag
         UserError: As `open_photo`.
     """
     if not data:
-        raise UserError(f"{name} is empty (0 bytes); choose another photo.")
+        raise UserError(translate(EMPTY, photo=name))
     return _decode(io.BytesIO(data), name, short)
 
 
@@ -240,11 +255,13 @@ def _user_errors(name: str) -> Iterator[None]:
     except UserError:
         raise
     except UnidentifiedImageError:
-        raise UserError(f"{name} is not a readable photo; use JPEG, PNG or WebP.") from None
+        text = translate("{photo} is not a readable photo; use JPEG, PNG or WebP.", photo=name)
+        raise UserError(text) from None
     except (Image.DecompressionBombError, Image.DecompressionBombWarning):
-        raise UserError(f"{name} is too large; the limit is {MAX_MEGAPIXELS} megapixels.") from None
+        text = message("{photo} is too large; the limit is {limit} megapixels.")
+        raise UserError(translate(text, photo=name, limit=MAX_MEGAPIXELS)) from None
     except (OSError, SyntaxError, ValueError, EOFError, MemoryError):
-        raise UserError(f"{name} is damaged or truncated.") from None
+        raise UserError(translate(DAMAGED, photo=name)) from None
 
 
 def is_blank(photo: Image.Image) -> bool:

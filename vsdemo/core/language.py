@@ -1,8 +1,9 @@
 """Texts in the language of a page: English, or a translation from a catalog in `locales`.
 
 The app calls `follow` to say which language a page is in; without it, and for what has no
-translation, texts are English. Work that pages share, such as an index, must not translate what it
-keeps: it would keep the language of the first page.
+translation, texts are English. So lower packages can translate the errors that a visitor may cause,
+and the command line still prints English. Work that pages share, such as an index, must not
+translate what it keeps: it would keep the language of the first page.
 
 A new language is a copy of `locales/de.po` under its own code, with other translations.
 """

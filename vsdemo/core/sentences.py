@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from vsdemo.core.errors import UserError
+from vsdemo.core.language import number, translate
 
 MAX_CHARACTERS = 1000  # of a query; the longest caption of COCO has about 250
 # Of function words, in Universal Dependencies: no photo shows "the", "of", "is", "and" or ".".
@@ -133,11 +134,17 @@ class Sentence:
         """
         text = " ".join(text.split()) if len(text) <= MAX_CHARACTERS else text
         if not text:
-            raise UserError("The sentence is empty; describe what the photo should show.")
+            raise UserError(
+                translate("The sentence is empty; describe what the photo should show.")
+            )
         if len(text) > MAX_CHARACTERS:
             raise UserError(
-                f"The sentence has {len(text):,} characters; the limit is {MAX_CHARACTERS:,}."
+                translate(
+                    "The sentence has {count} characters; the limit is {limit}.",
+                    count=number(len(text)),
+                    limit=number(MAX_CHARACTERS),
+                )
             )
         if any(ord(c) < 32 or ord(c) == 127 or 0xD800 <= ord(c) <= 0xDFFF for c in text):
-            raise UserError("The sentence contains control characters; type plain text.")
+            raise UserError(translate("The sentence contains control characters; type plain text."))
         return cls(text)

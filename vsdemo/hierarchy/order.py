@@ -16,6 +16,7 @@ from torch import Tensor
 
 from vsdemo.core.embeddings import Embeddings
 from vsdemo.core.errors import UserError
+from vsdemo.core.language import translate
 from vsdemo.data.relations import generalize
 from vsdemo.hierarchy.concept_truth import ConceptTruth
 from vsdemo.hierarchy.truth import Truth
@@ -119,7 +120,9 @@ class Hierarchy:
         limits: Limits = NO_LIMITS,
     ) -> None:
         if len(items) < 2:
-            raise UserError("A hierarchy needs at least two items; choose a larger gallery.")
+            raise UserError(
+                translate("A hierarchy needs at least two items; choose a larger gallery.")
+            )
         if not torch.isfinite(x).all():
             raise UserError("Some embeddings are NaN or infinite; the model's weights are damaged.")
         self.items = tuple(items)

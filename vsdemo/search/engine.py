@@ -23,6 +23,7 @@ from vsdemo.core.embeddings import Embeddings
 from vsdemo.core.errors import UserError
 from vsdemo.core.hits import BarScale, Hit, RegionHit
 from vsdemo.core.images import is_blank
+from vsdemo.core.language import translate
 from vsdemo.core.paths import AnyPath, home, to_path
 from vsdemo.core.progress import Progress
 from vsdemo.core.sentences import Sentence
@@ -173,8 +174,11 @@ class Reader:
         if not known:
             shown = ", ".join(map(repr, unknown[:SHOWN_WORDS])) or repr(sentence.text[:40])
             raise UserError(
-                f"This model knows no word of the sentence ({shown}); "
-                "use everyday English words, such as 'a dog runs'."
+                translate(
+                    "This model knows no word of the sentence ({words}); use everyday English "
+                    "words, such as 'a dog runs'.",
+                    words=shown,
+                )
             )
 
     def unknown_words(self, text: str) -> list[str]:
@@ -320,9 +324,11 @@ class Reader:
         """Raise UserError if the model embeds sentence and photo as a whole."""
         if not self.can_align:
             raise UserError(
-                f"{self.spec.preset} has one embedding for a whole sentence and one for a whole "
-                "photo, so it cannot tell which words describe which region; use a model of "
-                "fragments."
+                translate(
+                    "{model} has one embedding for a whole sentence and one for a whole photo, so "
+                    "it cannot tell which words describe which region; use a model of fragments.",
+                    model=self.spec.preset,
+                )
             )
 
     def align(self, photo: Image.Image, text: str, boxes: Tensor | None = None) -> Alignment:

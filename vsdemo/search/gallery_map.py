@@ -26,6 +26,7 @@ from torch import Tensor
 from vsdemo.core import locks, tensors
 from vsdemo.core.checksums import DamagedFile
 from vsdemo.core.errors import Cancelled, UserError
+from vsdemo.core.language import translate
 from vsdemo.core.paths import home
 from vsdemo.core.progress import Progress
 from vsdemo.hierarchy import projection
@@ -112,7 +113,9 @@ def _check_polygon(polygon: Any) -> np.ndarray:
     except (TypeError, ValueError, OverflowError):
         corners, valid = np.zeros((0, 2)), False
     if not valid or not 3 <= len(corners) <= MAX_CORNERS:
-        raise UserError("An area of the map needs at least three corners; draw it again.")
+        raise UserError(
+            translate("An area of the map needs at least three corners; draw it again.")
+        )
     return corners
 
 

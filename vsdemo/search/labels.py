@@ -23,6 +23,7 @@ from torch import Tensor
 from vsdemo.core.caption_set import CaptionSet
 from vsdemo.core.embeddings import Embeddings
 from vsdemo.core.errors import UserError
+from vsdemo.core.language import translate
 from vsdemo.evaluation.metrics.proportion import wilson
 from vsdemo.vision.features import photo_keys
 
@@ -171,7 +172,9 @@ def gallery_keys(gallery: CaptionSet) -> tuple[str, ...]:
     keys = photo_keys(gallery.photos, gallery.keys)
     if "" in keys:
         gone = gallery.photos[keys.index("")]
-        raise UserError(f"The photo {gone} cannot be read; index its folder again.")
+        raise UserError(
+            translate("The photo {photo} cannot be read; index its folder again.", photo=gone)
+        )
     return tuple(keys)
 
 
@@ -210,10 +213,14 @@ def train_label(
     # Content hashes are random, so the smallest are a sample that is stable as photos are added.
     others = sorted(key for key in rows if key not in examples)[:OTHERS]
     if not positives:
-        raise UserError("No photo of this gallery is marked as fitting; mark at least one.")
+        raise UserError(
+            translate("No photo of this gallery is marked as fitting; mark at least one.")
+        )
     if not negatives and not others:
         raise UserError(
-            "All photos are marked as fitting, so there is nothing to distinguish them from."
+            translate(
+                "All photos are marked as fitting, so there is nothing to distinguish them from."
+            )
         )
     x = embeddings.float().mean()  # (N, D)
     used = [rows[key] for key in (*positives, *negatives, *others)]

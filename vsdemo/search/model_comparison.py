@@ -19,6 +19,7 @@ from torch import Tensor
 from vsdemo.core.caption_set import CaptionSet
 from vsdemo.core.errors import UserError
 from vsdemo.core.hits import Hit
+from vsdemo.core.language import translate
 from vsdemo.core.sentences import Sentence
 from vsdemo.evaluation.matching import spread
 from vsdemo.evaluation.metrics.ranks import best_ranks
@@ -238,7 +239,9 @@ def telling_caption(winner: Engine, loser: Engine) -> TellingCaption | None:
     """
     gallery = winner.gallery
     if not gallery.captions:
-        raise UserError("This gallery has no captions, so it is not known which answers are right.")
+        raise UserError(
+            translate("This gallery has no captions, so it is not known which answers are right.")
+        )
     numbers = spread(range(len(gallery.captions)), SAMPLE)
     right = torch.from_numpy(_right_photos(gallery)[numbers])  # (C, P)
     by_winner, by_loser = (_scores(engine, numbers) for engine in (winner, loser))
@@ -272,7 +275,14 @@ def _scores(engine: Engine, numbers: Sequence[int]) -> Tensor:
 def check_count(models: Sized) -> None:
     """Raise UserError unless there are 2 to 4 models."""
     if not FEWEST <= len(models) <= MOST:
-        raise UserError(f"Compare {FEWEST} to {MOST} models, not {len(models)}.")
+        raise UserError(
+            translate(
+                "Compare {fewest} to {most} models, not {count}.",
+                fewest=FEWEST,
+                most=MOST,
+                count=len(models),
+            )
+        )
 
 
 def _compare(

@@ -28,6 +28,7 @@ from typing import NamedTuple
 from zipfile import ZIP_STORED, ZipFile, ZipInfo
 
 from vsdemo.core.errors import Cancelled, UserError
+from vsdemo.core.language import number, translate
 from vsdemo.core.paths import AnyPath, atomic, printable, to_path
 from vsdemo.core.progress import Progress
 from vsdemo.data.catalog.catalog import CatalogEntry
@@ -134,7 +135,7 @@ def export_photos(
     """
     path = to_path(target)
     if not photos:
-        raise UserError("There are no photos to export.")
+        raise UserError(translate("There are no photos to export."))
     check_target(path)
     write = WRITERS[form or form_of(path)]
     try:
@@ -167,8 +168,13 @@ def _check_exist(photos: Sequence[ExportedPhoto]) -> None:
     """Raise UserError if files of photos are gone."""
     if gone := [photo for photo in photos if not photo.path.is_file()]:
         raise UserError(
-            f"{len(gone):,} of {len(photos):,} photos are gone, such as {printable(gone[0].name)}; "
-            "connect their drive, or index the folder again and repeat the search."
+            translate(
+                "{gone} of {count} photos are gone, such as {photo}; connect their drive, or index "
+                "the folder again and repeat the search.",
+                gone=number(len(gone)),
+                count=number(len(photos)),
+                photo=printable(gone[0].name),
+            )
         )
 
 

@@ -10,6 +10,7 @@ from PIL import Image
 from torch import Tensor
 
 from vsdemo.core.errors import UserError
+from vsdemo.core.language import translate
 from vsdemo.data.catalog.filters import PhotoFilter, PhotoOrder
 
 MAX_TERMS = 16
@@ -55,7 +56,11 @@ class Term:
     def __post_init__(self) -> None:
         if not 0 < abs(self.weight) <= MAX_WEIGHT:
             raise UserError(
-                f"A weight must be a number up to {MAX_WEIGHT:g} and not 0, not {self.weight:g}."
+                translate(
+                    "A weight must be a number up to {most} and not 0, not {weight}.",
+                    most=f"{MAX_WEIGHT:g}",
+                    weight=f"{self.weight:g}",
+                )
             )
 
 
@@ -79,9 +84,17 @@ class Query:
 
     def __post_init__(self) -> None:
         if len(self.terms) > MAX_TERMS:
-            raise UserError(f"A query has at most {MAX_TERMS} parts, not {len(self.terms)}.")
+            raise UserError(
+                translate(
+                    "A query has at most {most} parts, not {count}.",
+                    most=MAX_TERMS,
+                    count=len(self.terms),
+                )
+            )
         if self.terms and all(term.weight < 0 for term in self.terms):
-            raise UserError("The query only excludes things; also say what the photos should show.")
+            raise UserError(
+                translate("The query only excludes things; also say what the photos should show.")
+            )
 
     @property
     def is_empty(self) -> bool:

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from vsdemo import models
 from vsdemo.core.config import Config, override
 from vsdemo.core.errors import UserError
+from vsdemo.core.language import message, number, translate
 from vsdemo.core.paths import home
 from vsdemo.training.jobs.spec import JobSpec
 from vsdemo.training.materials import material_class
@@ -16,7 +17,8 @@ from vsdemo.training.size import Size, estimate, memory_of_machine
 
 RUN_SIZE = 300_000_000  # bytes that a run saves, at least
 LARGE = 10**15  # bytes; larger estimates are not stated
-SMALLER = "choose a smaller dim or batch_size"
+SMALLER = message("choose a smaller dim or batch_size")
+FEWER_SNAPSHOTS = message("choose a smaller dim or batch_size, or a larger snapshot_every")
 
 
 def uses_photos(config: Config) -> bool:
@@ -123,36 +125,47 @@ def require(spec: JobSpec) -> None:
 
 def _check_memory(needed: int) -> Check:
     memory = memory_of_machine()
-    message = f"This machine has {_size(memory)} of memory; {_about(needed)} are needed"
-    ok = needed <= memory
-    return Check(ok, f"{message}." if ok else f"{message}: {SMALLER}.")
+    sizes = {"size": _size(memory), "needed": _about(needed)}
+    if needed <= memory:
+        text = message("This machine has {size} of memory; {needed} are needed.")
+        return Check(True, translate(text, **sizes))
+    text = message("This machine has {size} of memory; {needed} are needed: {advice}.")
+    return Check(False, translate(text, **sizes, advice=translate(SMALLER)))
 
 
 def _check_limit(needed: Size, limit: Size) -> list[Check]:
     """Return what exceeds the limit of a server."""
-    checks = []
-    for what, size, most, advice in (
-        ("of memory", needed.memory, limit.memory, SMALLER),
-        ("on the disk", needed.disk, limit.disk, f"{SMALLER}, or a larger snapshot_every"),
-    ):
-        if size > most:
-            message = f"This server allows {_size(most)} {what}; {_about(size)} are needed"
-            checks.append(Check(False, f"{message}: {advice}."))
-    return checks
+    memory = message("This server allows {size} of memory; {needed} are needed: {advice}.")
+    disk = message("This server allows {size} on the disk; {needed} are needed: {advice}.")
+    return [
+        Check(
+            False,
+            translate(text, size=_size(most), needed=_about(size), advice=translate(advice)),
+        )
+        for text, size, most, advice in (
+            (memory, needed.memory, limit.memory, SMALLER),
+            (disk, needed.disk, limit.disk, FEWER_SNAPSHOTS),
+        )
+        if size > most
+    ]
 
 
 def _about(size: int) -> str:
-    return f"about {_size(size)}" if size < LARGE else f"more than {_size(LARGE)}"
+    if size < LARGE:
+        return translate("about {size}", size=_size(size))
+    return translate("more than {size}", size=_size(LARGE))
 
 
 def _check_disk(needed: int) -> Check:
     folder = next(folder for folder in (home(), *home().parents) if folder.exists())
     free = shutil.disk_usage(folder).free
-    message = f"The disk has {_size(free)} free; {_about(needed)} are needed"
+    sizes = {"size": _size(free), "needed": _about(needed)}
     if free >= needed:
-        return Check(True, f"{message}.")
-    return Check(False, f"{message}: free some space in {folder}.")
+        text = message("The disk has {size} free; {needed} are needed.")
+        return Check(True, translate(text, **sizes))
+    text = message("The disk has {size} free; {needed} are needed: free some space in {folder}.")
+    return Check(False, translate(text, **sizes, folder=folder))
 
 
 def _size(count: int) -> str:
-    return f"{count / 1e9:,.1f} GB" if count >= 1e9 else f"{count / 1e6:.0f} MB"
+    return f"{number(count / 1e9, 1)} GB" if count >= 1e9 else f"{number(count / 1e6)} MB"

@@ -79,6 +79,7 @@ def build(
             page.connect(demo)
             if endpoints:
                 gradio_api.add(endpoints)
+        gradio_state.hide_statuses(demo)
     _set_up(demo)
     return demo, page
 
@@ -92,7 +93,6 @@ def _set_up(demo: gr.Blocks) -> None:
     demo.queue(default_concurrency_limit=8, max_size=limits().queue)
     gradio_state.poll_slowly(demo)
     gradio_state.close_heartbeats(demo)
-    gradio_state.hide_statuses(demo)
 
 
 def _open_first(library: Library) -> Pending[Engine] | None:
@@ -168,6 +168,7 @@ def _backend_page(address: str) -> tuple[gr.Blocks, Server]:
     app, folder = running_app.RunningApp(address, PATIENCE), upload_folder()
     with gr.Blocks(title=TITLE, analytics_enabled=False) as demo:
         BackendPage(app, TABS).connect(demo)
+        gradio_state.hide_statuses(demo)
     _set_up(demo)
     server = Server(
         demo,

@@ -81,8 +81,10 @@ def hide_statuses(demo: gr.Blocks) -> None:
 
     None of our widgets shows one, but for each status the browser copies all properties of these
     widgets, which takes 100 ms after a click on a map.
+
+    Args:
+        demo: The page, still open, with all its listeners.
     """
-    with demo:
-        nowhere = gr.State()
+    nowhere = gr.State()
     for function in demo.fns.values():
         function.show_progress_on = [nowhere]

@@ -21,6 +21,7 @@ import torch
 from vsdemo.core import checksums, json_files
 from vsdemo.core.device import device
 from vsdemo.core.errors import UserError
+from vsdemo.core.language import number, translate
 from vsdemo.core.paths import checkpoints_root
 from vsdemo.core.sentences import BinaryTree, Tree
 from vsdemo.data.text.constituents import from_phrases
@@ -149,7 +150,7 @@ def normalize(text: str) -> str:
     """
     kept = "".join(" " if unicodedata.category(c) in ("Cc", "Cs", "Zl", "Zp") else c for c in text)
     if not (kept := " ".join(kept.split())):
-        raise UserError("The sentence is empty; type at least one word.")
+        raise UserError(translate("The sentence is empty; type at least one word."))
     return kept
 
 
@@ -211,10 +212,19 @@ class StanzaParser:
             words = text.split()
             if len(words) > MAX_WORDS:
                 raise UserError(
-                    f"The sentence has {len(words):,} words; shorten it to at most {MAX_WORDS}."
+                    translate(
+                        "The sentence has {count} words; shorten it to at most {most}.",
+                        count=number(len(words)),
+                        most=MAX_WORDS,
+                    )
                 )
             if max(map(len, words)) > MAX_CHARACTERS:
-                raise UserError(f"The sentence has a word of over {MAX_CHARACTERS:,} characters.")
+                raise UserError(
+                    translate(
+                        "The sentence has a word of over {most} characters.",
+                        most=number(MAX_CHARACTERS),
+                    )
+                )
         full_precision = torch.autocast(device().type, enabled=False)  # Stanza needs it
         with self._lock, full_precision, warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -238,5 +248,5 @@ def _joined(document: Any) -> Tree:
             labels.append(word.deprel if word.head or not root else "parataxis")
         root = root or heads.index(0) + 1
     if not words:
-        raise UserError("The sentence contains no words; type at least one.")
+        raise UserError(translate("The sentence contains no words; type at least one."))
     return Tree(tuple(words), tuple(heads), tuple(labels), tuple(tags))

@@ -20,6 +20,7 @@ from vsdemo.core.config import Config
 from vsdemo.core.device import device
 from vsdemo.core.embeddings import Embeddings
 from vsdemo.core.errors import UserError
+from vsdemo.core.language import translate
 from vsdemo.data.pairs import hypernyms, wordnet
 from vsdemo.data.pairs.near_negatives import NearNegatives
 from vsdemo.data.text.vocab import Vocab
@@ -64,7 +65,7 @@ class ConceptPairs(Pairs):
         """Return whether the hierarchy is available."""
         if dataset in (None, wordnet.NAME) and not wordnet.find():
             return Requirements([Check(False, f"WordNet: {wordnet.HOW_TO_GET}")])
-        return Requirements([Check(True, "The concepts are available.")])
+        return Requirements([Check(True, translate("The concepts are available."))])
 
     @classmethod
     def amounts(cls, config: Config, dataset: str | None) -> Amounts:

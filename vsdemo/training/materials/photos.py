@@ -20,6 +20,7 @@ from vsdemo.core.config import Config
 from vsdemo.core.device import autocast, device
 from vsdemo.core.embeddings import Embeddings
 from vsdemo.core.errors import UserError
+from vsdemo.core.language import number, translate
 from vsdemo.core.sentences import Sentence
 from vsdemo.core.stored_features import StoredFeatures
 from vsdemo.data import datasets
@@ -118,9 +119,7 @@ class Photos(Pairs):
         photos = [*cls._training_photos(config, name), *datasets.photos(name, "dev")]
         existing = [photo for photo in photos if photo.exists()]
         missing = len(photos) - len(existing)
-        drawn = f"; {missing:,} of them will be drawn first" if missing else ""
-        message = f"{len(photos):,} pictures for training and validation{drawn}."
-        checks = [Check(True, message), *known]
+        checks = [Check(True, _describe_pictures(len(photos), missing)), *known]
         disk = missing * DRAWING_SIZE
         configs = [config]
         if config.teacher:
@@ -131,9 +130,7 @@ class Photos(Pairs):
                 return Requirements(checks)
             cache = FeatureCache(backbone, crops)
             left = missing + _count_without_features(cache, cls.features, existing)
-            work = f"The features of about {left:,} pictures will be computed first"
-            work = work if left else "All features are cached"
-            checks.append(Check(True, f"{work}, by {backbone} ({crops})."))
+            checks.append(Check(True, _describe_features(left, f"{backbone} ({crops})")))
             disk += left * FEATURE_SIZE * cls._numbers(backbone, crops)
         return Requirements(checks, disk)
 
@@ -312,6 +309,26 @@ class Photos(Pairs):
 def spread(items: int, count: int) -> Tensor:
     """Return `count` rows at equal distances, (count,); some repeatedly if there are fewer."""
     return torch.linspace(0, items - 1, count).long()
+
+
+def _describe_pictures(count: int, missing: int) -> str:
+    if not missing:
+        return translate("{count} pictures for training and validation.", count=number(count))
+    return translate(
+        "{count} pictures for training and validation; {missing} of them will be drawn first.",
+        count=number(count),
+        missing=number(missing),
+    )
+
+
+def _describe_features(left: int, network: str) -> str:
+    if not left:
+        return translate("All features are cached, by {network}.", network=network)
+    return translate(
+        "The features of about {count} pictures will be computed first, by {network}.",
+        count=number(left),
+        network=network,
+    )
 
 
 def _leaks(config: Config, dataset: str) -> list[Check]:

@@ -17,6 +17,7 @@ from vsdemo.core.config import Config
 from vsdemo.core.device import device
 from vsdemo.core.embeddings import Embeddings
 from vsdemo.core.errors import UserError
+from vsdemo.core.language import number, translate
 from vsdemo.data.pairs import nli
 from vsdemo.evaluation.tasks.nli import measure
 from vsdemo.models.checkpoint import Spec
@@ -48,7 +49,8 @@ class SentencePairs(Pairs):
     def requirements(cls, config: Config, dataset: str | None) -> Requirements:
         """Return whether the sentence pairs are available."""
         _, pairs, _ = nli.training_pairs()
-        return Requirements([Check(True, f"{len(pairs):,} sentence pairs are available.")])
+        text = translate("{count} sentence pairs are available.", count=number(len(pairs)))
+        return Requirements([Check(True, text)])
 
     @classmethod
     def amounts(cls, config: Config, dataset: str | None) -> Amounts:
