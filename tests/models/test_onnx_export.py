@@ -92,7 +92,9 @@ def test_a_shipped_model_gives_the_numbers_of_torch(name, tmp_path):
 
 
 @torch.no_grad()
-@pytest.mark.parametrize("preset", VARIANTS)
+@pytest.mark.parametrize(
+    "preset", [pytest.param(n, marks=() if n == "char_gru" else pytest.mark.long) for n in VARIANTS]
+)
 def test_a_variant_gives_the_numbers_of_torch(preset, tmp_path):
     folder = saved(tmp_path / "model", preset, *VARIANTS[preset])
     onnx_export.export_checkpoint(folder, tmp_path / "onnx")
@@ -122,6 +124,7 @@ def in_float32(monkeypatch):
     monkeypatch.setattr("vsdemo.core.device.fast_dtype", lambda: torch.float32)
 
 
+@pytest.mark.long
 def test_pocket_gives_the_numbers_of_torch(exported, in_float32):
     network = onnx_search.session(exported / "network.onnx")
     backbone = Backbone(find_weights("pocket"))
@@ -131,6 +134,7 @@ def test_pocket_gives_the_numbers_of_torch(exported, in_float32):
         torch.testing.assert_close(torch.from_numpy(features), backbone.encode(pixels), **CLOSE)
 
 
+@pytest.mark.long
 def test_a_search_without_vsdemo_ranks_photos_as_vsdemo_does(
     exported, in_float32, own_home, tmp_path
 ):
@@ -149,6 +153,7 @@ def test_a_search_without_vsdemo_ranks_photos_as_vsdemo_does(
         assert scores == sorted(scores, reverse=True)
 
 
+@pytest.mark.long
 def test_the_json_file_says_what_is_exported(exported):
     about = json.loads((exported / "checkpoint.json").read_text(encoding="utf-8"))
     folder = CHECKPOINTS / "flickr8k" / "gru-pocket"

@@ -371,19 +371,17 @@ def test_engines_over_the_first_photos_are_offered(toy_checkpoint, engine, tmp_p
     assert counts == [4, 10, 18, 26]
     assert all(part.is_partial for part in partial)
     assert not complete.is_partial
-    expected = engine.search(SAME, 40)
-    assert [hit.number for hit in complete.search(SAME, 40)] == [hit.number for hit in expected]
-    # The sums of other batches are rounded otherwise, so a feature may be stored as the next number
-    # of half precision.
-    scores = [hit.score for hit in expected]
-    assert [hit.score for hit in complete.search(SAME, 40)] == pytest.approx(scores, abs=5e-5)
-    for part in partial:
+    expected = {hit.number: hit.score for hit in engine.search(SAME, 40)}
+    for part in (*partial, complete):
         count = len(part.photos)
         assert part.gallery == gallery.first(count)
-        scores = {hit.number: hit.score for hit in engine.search(SAME, 40) if hit.number < count}
         hits = part.search(SAME, 40)
-        assert [hit.number for hit in hits] == list(scores)
-        assert [hit.score for hit in hits] == pytest.approx(list(scores.values()), abs=5e-5)
+        scores = [hit.score for hit in hits]
+        assert scores == sorted(scores, reverse=True)
+        assert {hit.number for hit in hits} == {n for n in expected if n < count}
+        # The sums of other batches are rounded otherwise, so a feature may be stored as the next
+        # number of half precision, and photos whose scores nearly tie may change places.
+        assert scores == pytest.approx([expected[hit.number] for hit in hits], abs=5e-5)
 
 
 def test_features_of_another_backbone_are_a_user_error(toy_checkpoint, tmp_path):

@@ -40,6 +40,7 @@ def test_json_has_every_figure(run):
     assert result["milvus_recall"] >= 0.99
 
 
+@pytest.mark.long
 def test_a_table_without_json(run):
     code, out, errors = run("bench", "search", "--vectors", "300")
     assert code == 0, errors

@@ -80,4 +80,4 @@ def template_html(widget):
 
 def text(html):
     """Return the words of HTML, without its tags."""
-    return re.sub(r"\s+", " ", re.sub(r"<[^>]*>", " ", html))
+    return re.sub(r"\s+", " ", re.sub(r"<[^>]*>", " ", str(html))).strip()

@@ -73,7 +73,8 @@ def one_process(own_folders, tmp_path_factory):
     return rank_runs.train(1, tmp_path_factory.mktemp("one"), RUNS, STEPS)
 
 
-@pytest.mark.parametrize("ranks", [2, pytest.param(5, marks=pytest.mark.long)])
+@pytest.mark.long
+@pytest.mark.parametrize("ranks", [2, 5])
 def test_ranks_learn_and_measure_what_one_process_does(one_process, tmp_path, ranks):
     """Also if some ranks have no items of a batch."""
     several = rank_runs.train(ranks, tmp_path, RUNS, STEPS)

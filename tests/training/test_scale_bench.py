@@ -16,7 +16,8 @@ def few(monkeypatch):
     monkeypatch.setattr(scale_bench, "HELD_OUT", 20)
 
 
-@pytest.mark.parametrize("processes", [1, pytest.param(2, marks=pytest.mark.long)])
+@pytest.mark.long
+@pytest.mark.parametrize("processes", [1, 2])
 def test_figures_are_those_of_the_training(few, own_home, run, processes):
     settings = [part for setting in SMALL for part in ("--set", setting)]
     code, out, errors = run(
@@ -47,6 +48,7 @@ def test_features_are_deleted_and_the_cache_is_kept(few, own_home, monkeypatch):
     assert not [*own_home.glob("features/*")]
 
 
+@pytest.mark.long
 def test_a_training_that_fails_is_a_user_error(few, own_home):
     with pytest.raises(UserError, match="needs an even dim"):
         scale_bench.measure(

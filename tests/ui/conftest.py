@@ -173,12 +173,32 @@ def fresh_app(apps, fresh_machine, checkpoints, monkeypatch):
         yield "fresh"
 
 
+class Desktop:
+    """A browser on a desktop that has opened pages of the app before.
+
+    Its tabs are used again, which compiles the scripts of the page once and not for each test.
+    """
+
+    def __init__(self, browser):
+        self.context = browser.new_context(viewport=DESKTOP)
+        self._idle = []
+
+    def tab(self):
+        return self._idle.pop() if self._idle else self.context.new_page()
+
+    def leave(self, page):
+        page.evaluate("sessionStorage.clear()")
+        page.goto("about:blank")
+        page.set_viewport_size(DESKTOP)
+        self._idle.append(page)
+
+
 @pytest.fixture(scope="session")
 def desktop(browser):
-    """A browser on a desktop that has opened pages of the app before."""
-    context = browser.new_context(viewport=DESKTOP)
-    yield context
-    context.close()
+    """The browser of visitors with a desktop."""
+    desktop = Desktop(browser)
+    yield desktop
+    desktop.context.close()
 
 
 @pytest.fixture
@@ -188,25 +208,35 @@ def visit(browser, desktop, apps, app_checkpoints, monkeypatch, capfd):
     Afterwards no other host was contacted, no script failed, and the app logged no traceback.
     """
     pages, requests, errors = [], [], []
+    listeners = {
+        "request": lambda request: requests.append(request.url),
+        "pageerror": lambda error: errors.append(str(error)),
+        "console": lambda line: errors.append(line.text) if line.type == "error" else None,
+    }
 
     def visit(app="toy", path="", viewport=DESKTOP, script="", *, is_new=False, **options):
         if app == "toy":
             monkeypatch.setenv("VSDEMO_CHECKPOINTS", str(app_checkpoints))
-        is_fresh = is_new or bool(options) or viewport != DESKTOP
-        context = browser.new_context(viewport=viewport, **options) if is_fresh else desktop
-        page = context.new_page()
+        if is_new or options or script or viewport != DESKTOP:
+            page = browser.new_context(viewport=viewport, **options).new_page()
+            page.add_init_script(script)
+        else:
+            page = desktop.tab()
         page.set_default_timeout(20_000)
         pages.append(page)
-        page.add_init_script(script)
-        page.on("request", lambda request: requests.append(request.url))
-        page.on("pageerror", lambda error: errors.append(str(error)))
-        page.on("console", lambda line: errors.append(line.text) if line.type == "error" else None)
+        for event, listener in listeners.items():
+            page.on(event, listener)
         page.goto(apps[app] + path)
         return page
 
     yield visit
     for page in pages:
-        (page if page.context is desktop else page.context).close()
+        for event, listener in listeners.items():
+            page.remove_listener(event, listener)
+        if page.context is desktop.context and not page.is_closed():
+            desktop.leave(page)
+        elif page.context is not desktop.context:
+            page.context.close()
     assert requests
     hosts = {urlsplit(url).hostname for url in requests if not url.startswith(("data:", "blob:"))}
     assert hosts == {"127.0.0.1"}

@@ -145,7 +145,7 @@ def test_function_words_are_text_and_no_stop_of_the_keyboard(visit):
     expect(page.locator("#parts .deptree .function [role=button]")).to_have_count(0)
 
 
-@pytest.mark.parametrize("width", [320, 390, 1440])
+@pytest.mark.parametrize("width", [320, pytest.param(390, marks=pytest.mark.long), 1440])
 def test_nothing_is_cut_off_and_no_labels_overlap(visit, width):
     page = aligned(visit, viewport={"width": width, "height": 844})
     assert not page.evaluate("document.documentElement.scrollWidth > window.innerWidth")

@@ -11,7 +11,7 @@ from PIL import Image
 from playwright.sync_api import expect
 
 from tests.support.clips import write_clip
-from tests.support.pages import last, shown, tab_of, visit
+from tests.support.pages import last, shown, tab_of, text, visit
 from tests.ui.conftest import served_here
 from vsdemo.data import caption_bank
 from vsdemo.data.relations import common_sentences
@@ -77,10 +77,6 @@ def photo(tmp_path):
 
 def clicked(**data):
     return SimpleNamespace(_data=data)
-
-
-def text(html):
-    return re.sub(r"\s+", " ", re.sub(r"<[^>]*>", " ", str(html))).strip()
 
 
 def check(update):

@@ -175,8 +175,9 @@ def test_reloading_the_same_preset_keeps_typed_values(visit):
     expect(page.locator("[data-field=margin]")).to_have_class("setting-field changed")
 
 
-@pytest.mark.parametrize(("viewport", "columns"), [(PHONE, 1), (DESKTOP, 3)])
-@pytest.mark.parametrize("theme_path", ["", "?__theme=dark"])
+@pytest.mark.parametrize(
+    ("viewport", "columns", "theme_path"), [(PHONE, 1, "?__theme=dark"), (DESKTOP, 3, "")]
+)
 def test_the_form_fits_a_phone_and_a_desktop(visit, viewport, columns, theme_path):
     page = opened(visit(path=theme_path, viewport=viewport))
     for summary in page.locator("#settings summary").all():

@@ -308,6 +308,7 @@ def frame_times(page, frames=12):
     )
 
 
+@pytest.mark.long
 def test_a_hundred_thousand_photos_are_drawn_without_a_stall(visit):
     page = visit()
     button(page, "Many").click()

@@ -161,7 +161,13 @@ def test_axe_has_no_objection_to_any_explanation(
     check(page)
 
 
-@pytest.mark.parametrize("name", ["home", "glossary", "tour-2", "lesson-2-1"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "lesson-2-1",
+        *(pytest.param(n, marks=pytest.mark.long) for n in ("home", "glossary", "tour-2")),
+    ],
+)
 def test_axe_has_no_objection_to_a_page_of_the_guide(visit, name):
     page = visit(path=f"?learn={name}")
     expect(page.locator("#guide h2")).to_be_visible()

@@ -9,7 +9,7 @@ import pytest
 from PIL import Image
 
 from tests.support import small_orders
-from tests.support.pages import PAGE, last, shown, tab_of, visit
+from tests.support.pages import PAGE, last, shown, tab_of, text, visit
 from vsdemo.core.errors import UserError
 from vsdemo.data.pairs import hypernyms
 from vsdemo.hierarchy import projection
@@ -25,10 +25,6 @@ from vsdemo.ui.library import Library
 from vsdemo.ui.tabs import Visit
 
 NOTHING = Limits(-1, -1)  # no limit was good enough
-
-
-def text(html):
-    return re.sub(r"\s+", " ", re.sub(r"<[^>]*>", " ", html)).strip()
 
 
 @pytest.fixture(scope="module")

@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from tests.support.hostile import check_escaped
-from tests.support.pages import template_html
+from tests.support.pages import template_html, text
 from vsdemo.hierarchy.order import CAPTION, CONCEPT, PHOTO, ROOT, Hierarchy, Item, Node, Step
 from vsdemo.models.scores import SCORES
 from vsdemo.ui.hierarchy import navigation, view
@@ -38,10 +38,6 @@ UNKNOWN = {kind: [None] * len(steps) for kind, steps in NEAREST.items()}
 def same(text: str) -> Hierarchy:
     """Return a hierarchy whose items all have this text."""
     return of(*[text] * len(KINDS))
-
-
-def text(html):
-    return re.sub(r"\s+", " ", re.sub(r"<[^>]*>", " ", html)).strip()
 
 
 @pytest.mark.parametrize(

@@ -112,7 +112,7 @@ def test_a_click_that_is_refused_says_so_in_the_panel(opened):
     expect(open_list(opened)).to_have_count(2)
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("scheme", [pytest.param("light", marks=pytest.mark.long), "dark"])
 def test_the_list_fits_a_small_screen(visit, scheme):
     page = visit(viewport=SMALL, color_scheme=scheme)
     expect(note(page)).to_contain_text("by gru")

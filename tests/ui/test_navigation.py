@@ -247,7 +247,7 @@ class EchoTab:
         yield self.context.record(state)
 
 
-@pytest.fixture(params=["last", "first"])
+@pytest.fixture(params=["last", pytest.param("first", marks=pytest.mark.long)])
 def echo_app(apps, app_checkpoints, monkeypatch, request):
     """The app with one tab more."""
     monkeypatch.setenv("VSDEMO_CHECKPOINTS", str(app_checkpoints))

@@ -133,7 +133,10 @@ def test_back_shows_the_sentences_of_before(visit):
     expect(first).to_have_value("one red circle")
 
 
-@pytest.mark.parametrize("viewport", [None, PHONE], ids=["desktop", "phone"])
+@pytest.mark.parametrize(
+    "viewport",
+    [pytest.param(None, id="desktop", marks=pytest.mark.long), pytest.param(PHONE, id="phone")],
+)
 def test_a_visitor_compares_sentences_and_searches_a_caption(visit, viewport):
     page = visit(viewport=viewport) if viewport else visit()
     page.get_by_role("tab", name="Sentences").click()

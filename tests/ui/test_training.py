@@ -148,6 +148,7 @@ def test_a_run_outlives_the_app(checkpoints, visit, tmp_path):
         expect_state(page, "preparing|training")
 
 
+@pytest.mark.long
 def test_events_appear_on_the_page_within_two_seconds(app, visit):
     """The process of the run is this one, and the test writes its events."""
     folder = app.runs / "by-hand-1"

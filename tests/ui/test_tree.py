@@ -191,7 +191,7 @@ def edge_darkness(page, wide):
     return paper - row[1], paper - row[-2]
 
 
-@pytest.mark.parametrize("width", [320, 1440])
+@pytest.mark.parametrize("width", [320, pytest.param(1440, marks=pytest.mark.long)])
 def test_a_long_tree_keeps_its_size_and_scrolls(visit, words, width):
     page = visit(path="?q=" + LONG.replace(" ", "+"), viewport={"width": width, "height": 844})
     unfold(page)

@@ -272,6 +272,7 @@ def test_two_processes_compute_each_photo_once(photos, own_home, monkeypatch, co
     assert torch.equal(FeatureCache(BACKBONE).get(photos), vectors)
 
 
+@pytest.mark.long
 def test_a_process_goes_on_when_the_one_that_computes_is_killed(photos, monkeypatch, counted):
     other = start_driver(photos)
     monkeypatch.setattr(features, "BATCH_VIEWS", 2)

@@ -18,7 +18,7 @@ from vsdemo.ui import callbacks
 from vsdemo.ui.callbacks import LATEST, NEWEST, QUIET, REQUESTS, Update, Updates
 from vsdemo.ui.components.labels import label, static
 from vsdemo.ui.components.templates import render
-from vsdemo.ui.components.widgets import address_html, guide_html, programs_html
+from vsdemo.ui.components.widgets import address_html, guide_html, programs_html, setting_menu
 from vsdemo.ui.downloads import DownloadPanel, Downloads
 from vsdemo.ui.indexing.indexes import Indexing
 from vsdemo.ui.indexing.panel import Indexed, IndexPanel
@@ -64,10 +64,11 @@ class Page:
         self.library = library
         self.tabs: dict[str, Tab] = {}
         self._containers: dict[str, gr.Tab] = {}
+        first = next(iter(library.galleries))
         with gr.Row(elem_classes="top"):
             page_title()
-            self._menu = ModelMenu(library, next(iter(library.galleries)))
-            gallery = _setting(library.labels, message("Gallery"))
+            self._menu = ModelMenu(library, first)
+            gallery = setting_menu(label("Gallery"), library.labels, first)
             # Visitors of a public server must not see the folders of its owner.
             self._indexing = None if is_public() else IndexPanel(Indexing(library), gallery)
             with gr.Accordion(
@@ -325,14 +326,3 @@ def _query(pairs: Sequence[Any]) -> dict[str, str]:
     """Return the parts of an address; anything else that a page sent is left out."""
     valid = (pair for pair in pairs if isinstance(pair, list) and len(pair) == 2)
     return {str(name): str(value) for name, value in valid}
-
-
-def _setting(choices: Sequence[Any], name: str) -> gr.Dropdown:
-    first = choices[0]
-    return gr.Dropdown(
-        choices,
-        value=first[1] if isinstance(first, tuple) else first,
-        label=label(name),
-        elem_classes="setting",
-        min_width=120,
-    )

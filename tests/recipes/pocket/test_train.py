@@ -59,6 +59,7 @@ def work(out):
     return out.with_name(f"{out.name}.work")
 
 
+@pytest.mark.long
 def test_training_lowers_the_losses(tmp_path):
     trainer = Trainer(tmp_path, Distillation(dataclasses.replace(SMALL, epochs=16), tmp_path))
     before = trainer.material.measure(trainer.evaluated)

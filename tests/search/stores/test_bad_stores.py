@@ -103,6 +103,7 @@ def build_and_stop(folder, saved):
     graph.build(folder, ORDER, lambda done, total: done == total or time.sleep(0.2))
 
 
+@pytest.mark.long
 def test_a_killed_build_goes_on_where_it_was_saved(tmp_path):
     folder = write_folder(tmp_path / "many", vectors(7000), files=7)
     process = multiprocessing.get_context("spawn").Process(

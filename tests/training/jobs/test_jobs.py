@@ -111,6 +111,7 @@ def test_a_run_passes_all_states_until_it_is_done(home, trained, monkeypatch):
     assert "rsum" in (run.folder / "log.txt").read_text()
 
 
+@pytest.mark.long
 def test_a_run_can_be_stopped_and_resumed_in_every_state(quick, trained, run):
     live = jobs.start(SPEC)
     time.sleep(0.2)

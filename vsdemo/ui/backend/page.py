@@ -28,7 +28,7 @@ from vsdemo.ui.backend import view
 from vsdemo.ui.callbacks import NEWEST, QUIET, Update, Updates
 from vsdemo.ui.components import html, words
 from vsdemo.ui.components.labels import choice, label, static
-from vsdemo.ui.components.widgets import clickable_html, note_html, one_line
+from vsdemo.ui.components.widgets import clickable_html, note_html, one_line, setting_menu
 from vsdemo.ui.describe.tab import photo_input
 from vsdemo.ui.describe.view import photo_text
 from vsdemo.ui.layout import page_title
@@ -73,8 +73,8 @@ class BackendPage:
         self._app = app
         with gr.Row(elem_classes="top"):
             page_title()
-            self.model = _setting(label("Model"), BEST_MODEL)
-            self.gallery = _setting(label("Gallery"), FIRST_GALLERY)
+            self.model = _menu(label("Model"), BEST_MODEL)
+            self.gallery = _menu(label("Gallery"), FIRST_GALLERY)
             with gr.Accordion(label("More"), open=False, elem_classes="more-settings"):
                 self.k = gr.Slider(4, 60, FIRST_K, step=1, label=label("Photos at a time"))
         self.note = note_html()
@@ -227,16 +227,9 @@ def _not_served(title: str) -> Markup:
     return html.message(translate(NOT_SERVED, title=translate(title)))
 
 
-def _setting(name: I18nData, first: str) -> gr.Dropdown:
+def _menu(name: I18nData, first: str) -> gr.Dropdown:
     """Return a menu that gets its choices when the page loads; before, it has only the first one.
 
     The other app checks the value: this one may have been restarted since it was offered.
     """
-    return gr.Dropdown(
-        [(choice(first), "")],
-        value="",
-        label=name,
-        allow_custom_value=True,
-        elem_classes="setting",
-        min_width=120,
-    )
+    return setting_menu(name, [(choice(first), "")], "", allow_custom_value=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import gradio as gr
@@ -46,6 +47,22 @@ def guide_html() -> gr.HTML:
     frame = static(lambda: render("guide/frame.html"))
     on_load = "vsdemo.showGuide(element, watch)"
     return gr.HTML(frame, js_on_load=on_load, elem_classes="guide-frame", padding=False)
+
+
+def setting_menu(
+    name: I18nData, choices: Sequence[str | tuple[Any, str]], value: str, **options: Any
+) -> gr.Dropdown:
+    """Return a menu in the line above the tabs.
+
+    Args:
+        name: Its label.
+        choices: Values, or what is shown and the value.
+        value: The first value.
+        options: Other arguments of `gr.Dropdown`.
+    """
+    return gr.Dropdown(
+        choices, value=value, label=name, elem_classes="setting", min_width=120, **options
+    )
 
 
 def note_html(value: str | I18nData = "") -> gr.HTML:
