@@ -1,4 +1,7 @@
-"""Each lesson from its first step to its last, in the app as it ships, without network."""
+"""Each lesson from its first step to its last, in the app as it ships, without network.
+
+How fast its views answer is for a quiet machine.
+"""
 
 import os
 import re
@@ -9,13 +12,30 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.support.serving import free_port
-from tests.ui.conftest import OFFLINE, wait_for
+from tests.ui.conftest import DESKTOP, OFFLINE, wait_for
 from vsdemo.core.paths import ROOT
 from vsdemo.ui.guide import content
 
 pytestmark = pytest.mark.long
 WIDTHS = {1440: 900, 390: 844}
 PATIENCE = 240_000  # milliseconds; the first lesson draws the pictures and reads them
+# Returns the milliseconds from a click on a button until a box has a text and is drawn.
+CLICK_AND_WAIT = """async ([button, box, text]) => {
+  const ready = () => document.querySelector(box)?.textContent.includes(text);
+  const drawn = new Promise((resolve) => {
+    const look = (_, observer) => {
+      if (!ready()) return;
+      observer.disconnect();
+      requestAnimationFrame(() => setTimeout(resolve));
+    };
+    const all = { subtree: true, childList: true, characterData: true };
+    new MutationObserver(look).observe(document.body, all);
+  });
+  const began = performance.now();
+  document.querySelector(button).click();
+  await drawn;
+  return performance.now() - began;
+}"""
 ANSWERS = {  # tab -> what is on the page when it has answered
     "search": "#grid .score-bar",
     "align": "#parts svg",
@@ -74,3 +94,41 @@ def test_a_lesson_is_walked_to_its_end(shipped, browser, number, width):
     page.close()
     assert errors == []
     assert hosts <= {"127.0.0.1", ""}
+
+
+def milliseconds(page, button, box, text):
+    """Return the time from a click on a button until a box has a text and is drawn."""
+    return round(page.evaluate(CLICK_AND_WAIT, [button, box, text]))
+
+
+@pytest.mark.timeout(600)
+@pytest.mark.parametrize("model", ["gru", "char_gru", "order", "dt_lstm", "clip"])
+def test_another_sentence_is_read_within_300_milliseconds(shipped, browser, model):
+    """From the click on the button, with the search."""
+    page = browser.new_page(viewport=DESKTOP)
+    page.set_default_timeout(PATIENCE)
+    page.goto(f"{shipped}?tab=search&model=storybook/{model}&q=a+dog+chases+a+man")
+    page.get_by_text("How the model reads the sentence").click()
+    expect(page.locator("ol.reading")).to_be_visible()
+    times = []
+    for animal in ("cat", "horse", "bear", "fox", "cow"):
+        page.wait_for_timeout(1000)  # pictures are loaded
+        page.get_by_label("Sentence", exact=True).fill(f"a man chases a {animal}")
+        times.append(milliseconds(page, "#find", "ol.reading > li:last-child", animal))
+    page.close()
+    print(f"{model}: {times} ms")
+    assert sorted(times)[len(times) // 2] <= 300
+
+
+@pytest.mark.timeout(600)
+def test_a_replay_starts_within_a_second(shipped, browser):
+    page = browser.new_page(viewport=DESKTOP)
+    page.set_default_timeout(PATIENCE)
+    page.goto(f"{shipped}?tab=train")
+    page.get_by_role("button", name="Replay a recorded training").click()
+    expect(page.locator("#replay-results img").first).to_be_visible()
+    page.wait_for_timeout(2000)  # pictures are loaded
+    time = milliseconds(page, "#replay-play", "#replay-results", "epoch 1")
+    page.close()
+    print(f"{time} ms")
+    assert time <= 1000

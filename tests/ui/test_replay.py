@@ -72,12 +72,15 @@ def test_it_advances_to_its_end_and_stops(panel):
 
 def test_the_button_plays_and_pauses(panel):
     last = len(watched.evaluations(events())) - 1
-    playing = run(panel, panel.toggle, NAME, 3, PLAY)
+    playing = run(panel, panel.toggle, NAME, 3, 0, None, PLAY)
     assert playing[panel.timer].active is True
     assert playing[panel.play]["value"] == PAUSE
-    assert panel.place not in playing
-    assert run(panel, panel.toggle, NAME, last, PLAY)[panel.place] == 0
-    assert run(panel, panel.toggle, NAME, 3, PAUSE)[panel.timer].active is False
+    assert playing[panel.place] == 4
+    assert playing[panel.results] == run(panel, panel.show, NAME, 4, 0)[panel.results]
+    assert run(panel, panel.toggle, NAME, last, 0, None, PLAY)[panel.place] == 0
+    paused = run(panel, panel.toggle, NAME, 3, 0, None, PAUSE)
+    assert paused[panel.timer].active is False
+    assert panel.place not in paused
 
 
 @pytest.mark.parametrize("name", [None, "", "../x", "flickr8k/gru"])
@@ -86,7 +89,7 @@ def test_other_names_change_nothing(panel, name):
         run(panel, panel.begin, name),
         run(panel, panel.show, name, 0, 0),
         run(panel, panel.advance, name, 0, 0),
-        run(panel, panel.toggle, name, 0, PLAY),
+        run(panel, panel.toggle, name, 0, 0, None, PLAY),
     ):
         assert panel.results not in update
         assert panel.timer not in update

@@ -103,7 +103,7 @@ class ReplayPanel:
             event(guard(self.begin), [self.choice, self.other], outputs, **NEWEST)
         for event in (self.place.input, self.other.input):
             event(guard(self.show), inputs, outputs, **LATEST)
-        self.play.click(guard(self.toggle), [self.choice, self.place, self.play], outputs, **NEWEST)
+        self.play.click(guard(self.toggle), [*inputs, self.play], outputs, **NEWEST)
         self.timer.tick(guard(self.advance), inputs, outputs, **LATEST)
         choosing = [self.choice, self.place, self.other]
         self.results.select(guard(self.choose_sentence), choosing, outputs, **NEWEST)
@@ -145,16 +145,21 @@ class ReplayPanel:
             yield self._shown(name, place, sentence, other)
             yield from self._draw(self._events(name), sentence)
 
-    def toggle(self, name: str | None, place: int, text: str) -> Updates:
-        """Play, from the beginning if it is at its end, or pause if that is the button's text."""
+    def toggle(
+        self, name: str | None, place: int, sentence: int, other: str | None, text: str
+    ) -> Updates:
+        """Play, from the beginning if it is at its end, or pause if that is the button's text.
+
+        The first step comes at once, not when the timer ticks.
+        """
         if name not in self.recorded:
             return
-        last = len(watched.evaluations(self._events(name))) - 1
         is_playing = text != translate(PAUSE)
-        update = self._buttons(is_playing=is_playing)
-        if is_playing and place >= last:
-            update[self.place] = 0
-        yield update
+        yield self._buttons(is_playing=is_playing)
+        if is_playing:
+            last = len(watched.evaluations(self._events(name))) - 1
+            place = 0 if place >= last else place + 1
+            yield {self.place: place, **self._shown(name, place, sentence, other)}
 
     def advance(
         self, name: str | None, place: int, sentence: int, other: str | None = None
