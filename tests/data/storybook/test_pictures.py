@@ -11,8 +11,16 @@ from vsdemo.data.storybook.pictures import generate_picture
 from vsdemo.data.storybook.store import SPLITS
 
 WORDS = load_lexicon()
-SAMPLE = [generate_picture(n) for n in range(300)]
-COMPOSITIONAL = [generate_picture(n, compositional=True) for n in SPLITS["compositional"][:60]]
+
+
+@pytest.fixture(scope="module")
+def sample():
+    return [generate_picture(n) for n in range(300)]
+
+
+@pytest.fixture(scope="module")
+def compositional():
+    return [generate_picture(n, compositional=True) for n in SPLITS["compositional"][:60]]
 
 
 def hull(boxes):
@@ -115,28 +123,30 @@ def alone(picture, link):
     return pose in WORDS.actions[link.action].poses and right
 
 
-@pytest.mark.parametrize("picture", SAMPLE, ids=lambda picture: picture.scene.number)
-def test_every_link_is_true_in_the_picture(picture):
-    groups = picture.scene.groups
-    assert picture.scene.links
-    for link in picture.scene.links:
-        if link.object is None:
-            assert alone(picture, link), link
-        else:
-            boxes = groups[link.subject].boxes, groups[link.object].boxes
-            assert TRUE[link.action](picture, link, *boxes), link
+def test_every_link_is_true_in_the_picture(sample):
+    for picture in sample:
+        groups = picture.scene.groups
+        assert picture.scene.links
+        for link in picture.scene.links:
+            case = picture.scene.number, link
+            if link.object is None:
+                assert alone(picture, link), case
+            else:
+                boxes = groups[link.subject].boxes, groups[link.object].boxes
+                assert TRUE[link.action](picture, link, *boxes), case
 
 
-@pytest.mark.parametrize("picture", SAMPLE, ids=lambda picture: picture.scene.number)
-def test_boxes_are_within_the_picture_and_large_enough(picture):
-    for group in picture.scene.groups:
-        assert len(group.boxes) == group.count
-        for left, top, right, bottom in group.boxes:
-            assert 0 <= left < right <= 1
-            assert 0 <= top < bottom <= 1
-            assert (right - left) * (bottom - top) * 480 * 360 > 120
-            assert max((right - left) * 480, (bottom - top) * 360) > 18
-    facts_of(picture.scene)
+def test_boxes_are_within_the_picture_and_large_enough(sample):
+    for picture in sample:
+        for group in picture.scene.groups:
+            case = picture.scene.number, group
+            assert len(group.boxes) == group.count, case
+            for left, top, right, bottom in group.boxes:
+                assert 0 <= left < right <= 1, case
+                assert 0 <= top < bottom <= 1, case
+                assert (right - left) * (bottom - top) * 480 * 360 > 120, case
+                assert max((right - left) * 480, (bottom - top) * 360) > 18, case
+        facts_of(picture.scene)
 
 
 def covered(box, others):
@@ -144,8 +154,8 @@ def covered(box, others):
     return sum(max(overlap(box, o, 0), 0) * max(overlap(box, o, 1), 0) / area for o in others)
 
 
-def test_things_behind_others_stay_visible():
-    for picture in SAMPLE:
+def test_things_behind_others_stay_visible(sample):
+    for picture in sample:
         link = picture.scene.links[0]
         if link.action in ("behind", "in_front_of"):
             back, front = (picture.scene.groups[n].boxes for n in (link.subject, link.object))
@@ -154,11 +164,11 @@ def test_things_behind_others_stay_visible():
             assert all(covered(box, front) < 0.62 for box in back), picture.scene.number
 
 
-def test_kinds_are_in_their_settings_unless_surprising():
-    for picture in SAMPLE:
+def test_kinds_are_in_their_settings_unless_surprising(sample):
+    for picture in sample:
         strangers = {g.kind for g in picture.scene.groups if not lives(picture.scene, g.kind)}
         assert bool(strangers) == picture.scene.surprising
-    assert 0 < sum(picture.scene.surprising for picture in SAMPLE) < 30
+    assert 0 < sum(picture.scene.surprising for picture in sample) < 30
 
 
 def lives(scene, kind):
@@ -172,8 +182,8 @@ def test_the_same_number_gives_the_same_bytes():
         assert one.png() == other.png()
 
 
-def test_scenes_differ():
-    scenes = [(m.scene.setting, m.scene.groups) for m in SAMPLE + COMPOSITIONAL]
+def test_scenes_differ(sample, compositional):
+    scenes = [(m.scene.setting, m.scene.groups) for m in sample + compositional]
     assert len(set(scenes)) == len(scenes)
 
 
@@ -184,10 +194,10 @@ def pairs(picture):
     return colours | {(scene.groups[link.subject].kind, link.action) for link in links}
 
 
-def test_held_out_pairs_are_in_compositional_scenes_only():
-    known = set().union(*map(pairs, SAMPLE))
-    assert not any(pictures.is_held_out(picture.scene) for picture in SAMPLE)
-    for picture in COMPOSITIONAL:
+def test_held_out_pairs_are_in_compositional_scenes_only(sample, compositional):
+    known = set().union(*map(pairs, sample))
+    assert not any(pictures.is_held_out(picture.scene) for picture in sample)
+    for picture in compositional:
         assert pairs(picture) - known
 
 
@@ -201,12 +211,12 @@ def test_each_kind_keeps_a_colour_and_each_action_a_subject():
         assert any(not pictures.action_held_out(k, action) for k in subjects)
 
 
-def test_training_shows_every_colour_and_setting_and_most_kinds_and_actions():
-    groups = [g for picture in SAMPLE for g in picture.scene.groups]
+def test_training_shows_every_colour_and_setting_and_most_kinds_and_actions(sample):
+    groups = [g for picture in sample for g in picture.scene.groups]
     assert {g.colour for g in groups} == set(WORDS.colours)
-    assert {picture.scene.setting for picture in SAMPLE} == set(WORDS.settings)
+    assert {picture.scene.setting for picture in sample} == set(WORDS.settings)
     kinds = Counter(g.kind for g in groups)
     assert len(kinds) > 0.95 * len(WORDS.kinds)
     assert max(kinds.values()) < 60
-    actions = {picture.scene.links[0].action for picture in SAMPLE}
+    actions = {picture.scene.links[0].action for picture in sample}
     assert len(actions) > 0.9 * len(plausibility.all_actions())
