@@ -22,6 +22,7 @@ def head() -> str:
 
 
 @pytest.mark.long
+@pytest.mark.timeout(7200)
 def test_ten_commands_of_the_page_give_its_figures(real_data, tmp_path):
     known = repeat.repeatable(CHECKPOINTS)
     problems = {}
