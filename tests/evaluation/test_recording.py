@@ -17,7 +17,7 @@ def test_a_run_is_recorded_with_the_command_that_trains_it(toy_checkpoint) -> No
     assert measure == "python -m vsdemo evaluate X"
     assert record.title.startswith("`gru backbone=")
     assert (record.data, record.split, record.seeds) == ("toy", "dev", [0])
-    assert (record.checkpoint, record.source, record.date) == (None, "measured", date.today())
+    assert (record.checkpoint, record.date) == (None, date.today())
     assert record.minutes > 0
     assert record.figures["rsum"] == result["rsum"]
     assert record.figures["ci95"] == result["ci95"]

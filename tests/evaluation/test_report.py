@@ -38,7 +38,6 @@ RECORD = Record(
     checkpoint=None,
     figures=FIGURES,
     paper={"t2i": {"r1": 20.0}},
-    source="from an earlier run",
 )
 
 
@@ -68,9 +67,8 @@ def test_every_record_is_complete_and_names_a_checkpoint_that_ships(path) -> Non
     assert record.figures or record.paper or record.minutes
     if record.checkpoint is not None:
         assert (CHECKPOINTS / record.checkpoint / "metrics.json").exists()
-    if record.source == "measured":
-        assert record.command
-        assert record.date
+    assert record.command
+    assert record.date
 
 
 def test_a_record_is_written_as_it_is_read(tmp_path) -> None:
@@ -82,11 +80,11 @@ def test_a_record_is_written_as_it_is_read(tmp_path) -> None:
 
 def test_a_record_measured_again_keeps_its_title_and_the_papers_figures(root) -> None:
     path = root / "results" / "words" / "bow.json"
-    again = {"title": "`bow dim=512`", "paper": None, "source": "measured", "figures": {"n": 1}}
+    again = {"title": "`bow dim=512`", "paper": None, "figures": {"n": 1}}
     records.write(path, RECORD.model_copy(update=again))
     record = records.read(path)
     assert (record.title, record.paper) == (RECORD.title, RECORD.paper)
-    assert (record.source, record.figures) == ("measured", {"n": 1})
+    assert record.figures == {"n": 1}
     records.write(path, RECORD.model_copy(update={"data": None}))
     assert records.read(path).data == "flickr8k"
     records.write(path, RECORD.model_copy(update={"data": "storybook"}))
@@ -96,7 +94,6 @@ def test_a_record_measured_again_keeps_its_title_and_the_papers_figures(root) ->
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"source": "hearsay"}, "source"),
         ({"minutes": -1}, "minutes"),
         ({"figures": [1]}, "figures"),
         ({"seeds": ["first"]}, "seeds.0"),
@@ -221,15 +218,11 @@ def test_a_pattern_with_a_missing_figure_is_refused() -> None:
         fill("{t2i r1} {t2i r5}", lambda name: find(FIGURES, name.split()))
 
 
-def test_rows_of_earlier_runs_are_marked(root) -> None:
+def test_titles_and_quotes_are_those_of_the_record(root) -> None:
     page = Page(root)
-    assert page.rows("words", ["bow"])[0].title == "`bow` †"
-    assert page.row("results/words/bow", title="bags").title == "bags †"
-    assert page.cell("results/words/bow", "{n}") == "5,000 †"
+    assert page.rows("words", ["bow"])[0].title == "`bow`"
+    assert page.row("results/words/bow", title="bags").title == "bags"
     assert page.quote("results/words/bow", "{n}") == "5,000"
-    again = RECORD.model_copy(update={"source": "measured"})
-    records.write(root / "results" / "words" / "again.json", again)
-    assert page.row("results/words/again").title == "`bow`"
 
 
 def test_a_table_has_the_papers_figures_in_brackets(root) -> None:
@@ -244,8 +237,8 @@ def test_a_table_has_the_papers_figures_in_brackets(root) -> None:
         "paper": "{reported t2i r1}",
     }
     assert page.table(rows, columns, paper=True).splitlines()[2:] == [
-        "| `bow` † | 22.6 (20.0) |  | 2 |  | 20.0 |",
-        "| `bow` † |  | 81.7 | 2 | part |  |",
+        "| `bow` | 22.6 (20.0) |  | 2 |  | 20.0 |",
+        "| `bow` |  | 81.7 | 2 | part |  |",
     ]
 
 

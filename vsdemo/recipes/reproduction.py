@@ -25,7 +25,7 @@ from vsdemo.evaluation.experiments.comparison import Estimate, RunResult
 from vsdemo.evaluation.experiments.experiment import Experiment, Settings, Training
 from vsdemo.evaluation.report import records
 from vsdemo.evaluation.report.recording import commit
-from vsdemo.evaluation.report.records import MEASURED, Record, RunLog
+from vsdemo.evaluation.report.records import Record, RunLog
 from vsdemo.evaluation.task import PairedTask
 from vsdemo.evaluation.tasks import task
 from vsdemo.models import checkpoint, ensemble
@@ -130,7 +130,6 @@ class Reproduction:
             checkpoint=None,
             figures={"rows": figures, "claims": claims},
             paper={"rows": {row: of_row.paper for row, of_row in experiment.rows.items()}},
-            source=MEASURED,
             runs={row: [*result.tried, *result.logs] for row, result in rows.items()},
         )
 

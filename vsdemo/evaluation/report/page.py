@@ -24,7 +24,7 @@ from vsdemo.evaluation.metrics.ranks import RECALLS, chance
 from vsdemo.evaluation.metrics.retrieval import DIRECTIONS
 from vsdemo.evaluation.report import records
 from vsdemo.evaluation.report.figures import Figure, MissingFigure, Value, fill, find
-from vsdemo.evaluation.report.records import EARLIER, EXPERIMENTS, MEASURED, Record
+from vsdemo.evaluation.report.records import EXPERIMENTS, Record
 from vsdemo.evaluation.report.repeat import TOLERANCE
 from vsdemo.evaluation.report.seen import features, photos, text
 from vsdemo.evaluation.tables import TITLES
@@ -59,7 +59,6 @@ RETRIEVAL = {
     **{f"{way} mean r": f"{{{way} meanr:.1f}}" for way in DIRECTIONS},
     "rsum": "{rsum}",
 }
-MARK = " †"  # follows figures that an earlier run measured
 
 
 @dataclass(frozen=True)
@@ -79,14 +78,9 @@ class Row:
     beside: Mapping[str, Record] = field(default_factory=dict)
 
     @property
-    def mark(self) -> str:
-        """MARK for figures of an earlier run."""
-        return MARK if self.record.source == EARLIER else ""
-
-    @property
     def title(self) -> str:
-        """Title of the row in a table, with its mark."""
-        return self.texts.get("title", self.record.title) + self.mark
+        """Title of the row in a table."""
+        return self.texts.get("title", self.record.title)
 
     def get(self, name: str) -> Value | None:
         """Return the title, a text, the minutes or a figure by its names, joined by spaces.
@@ -161,7 +155,6 @@ class Page:
             "sts": self.sts,
             "sts_wins": self.sts_wins,
             "quote": self.quote,
-            "cell": self.cell,
             "figure": self.figure,
             "licences": self.licences,
             "experiment": self.experiment,
@@ -297,7 +290,6 @@ class Page:
             checkpoint=None,
             figures=unflatten(values, separator=" "),
             paper=dict(paper or {}),
-            source=MEASURED,
         )
         return Row(record)
 
@@ -380,7 +372,7 @@ class Page:
         return writer(results)
 
     def quote(self, key: str, pattern: str) -> str:
-        """Return a pattern with figures of a record, for a sentence.
+        """Return a pattern with figures of a record, for a sentence or a cell.
 
         Raises:
             UserError: There is no such figure.
@@ -390,10 +382,6 @@ class Page:
             return fill(pattern, row.get)
         except MissingFigure as error:
             raise UserError(_missing(key, error)) from None
-
-    def cell(self, key: str, pattern: str) -> str:
-        """Return `quote` with the mark of the record's source."""
-        return self.quote(key, pattern) + self.row(key).mark
 
     def figure(self, key: str, name: str) -> float:
         """Return a figure as a number, to calculate with.

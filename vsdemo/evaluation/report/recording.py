@@ -12,7 +12,7 @@ from vsdemo.core.errors import UserError
 from vsdemo.core.nested import unflatten
 from vsdemo.core.paths import ROOT, checkpoints_root
 from vsdemo.evaluation import cards
-from vsdemo.evaluation.report.records import MEASURED, Record, training_minutes
+from vsdemo.evaluation.report.records import Record, training_minutes
 from vsdemo.models import checkpoint
 
 
@@ -127,9 +127,7 @@ def _measured(*, figures: Mapping[str, Any], **values: Any) -> Record:
     """Return a record with today's date and a result's numbers, without its texts and examples."""
     numbers = {k: v for k, v in figures.items() if isinstance(v, Mapping | int | float)}
     empty: dict[str, Any] = {"seeds": [], "minutes": None, "checkpoint": None}
-    return Record(
-        **{**empty, **values}, commit=commit(), date=date.today(), figures=numbers, source=MEASURED
-    )
+    return Record(**{**empty, **values}, commit=commit(), date=date.today(), figures=numbers)
 
 
 def _with_training(folders: Sequence[Path], command: str) -> str:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from datetime import date
 from pathlib import Path
-from typing import Any, Final, Literal
+from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
@@ -16,8 +16,6 @@ from vsdemo.core.errors import UserError
 from vsdemo.core.paths import write_text
 from vsdemo.models import checkpoint
 
-MEASURED: Final = "measured"
-EARLIER: Final = "from an earlier run"
 EXPERIMENTS = "results/experiments"  # folder of the records of experiments below checkpoints/
 
 
@@ -59,7 +57,6 @@ class Record(BaseModel):
         figures: Nested metrics with 95% intervals as `ci95`, as `evaluate --json` prints them; over
             several runs {mean, sd, ci95} in place of a number, as `table --json` prints them.
         paper: The paper's figures, with the same keys.
-        source: Whether this version of the code has measured it.
         runs: Of an experiment: the log of each training, by row.
     """
 
@@ -76,7 +73,6 @@ class Record(BaseModel):
     checkpoint: str | None
     figures: dict[str, Any]
     paper: dict[str, Any] | None = None
-    source: Literal["measured", "from an earlier run"]
     runs: dict[str, list[RunLog]] | None = None
 
 
@@ -145,7 +141,6 @@ def read_checkpoint(root: Path, name: str) -> Record:
         date=None,
         checkpoint=name,
         figures=figures,
-        source=MEASURED,
     )
 
 

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from vsdemo.core.nested import flatten
 from vsdemo.evaluation.report import records
-from vsdemo.evaluation.report.records import MEASURED, Record
+from vsdemo.evaluation.report.records import Record
 
 # By how much figures may differ on another processor, whose sums are rounded in other places.
 TOLERANCE: Final = {"percent": 0.5, "rsum": 1.5, "relative": 2}
@@ -28,7 +28,7 @@ def repeatable(root: Path) -> dict[str, Record]:
     for path in sorted((root / "results").rglob("*.json")):
         record = records.read(path)
         command = record.command or ""
-        if record.source == MEASURED and record.checkpoint and " bench " not in command:
+        if record.checkpoint and " bench " not in command:
             result[path.relative_to(root).with_suffix("").as_posix()] = record
     for path in sorted(root.glob("*/*/metrics.json")):
         name = path.parent.relative_to(root).as_posix()
