@@ -86,7 +86,7 @@ def test_evaluate_writes_a_record(run, toy_checkpoint, tmp_path, option):
     assert record["command"].endswith(
         f" && python -m vsdemo evaluate {toy_checkpoint} --task lengths --split dev"
     )
-    assert (record["data"], record["split"], record["source"]) == ("toy", "dev", "measured")
+    assert (record["data"], record["split"]) == ("toy", "dev")
     assert record["figures"]["ci95"]["t2i"][0] <= record["figures"]["t2i"]
 
 

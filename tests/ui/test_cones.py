@@ -99,6 +99,7 @@ def show(browser, tmp_path):
         page.on("pageerror", lambda error: errors.append(str(error)))
         page.on("console", lambda line: errors.append(line.text) if line.type == "error" else None)
         page.goto(path.as_uri())
+        expect(page.locator(".cones .total")).not_to_be_empty()  # the points have their places
         return page
 
     yield show
