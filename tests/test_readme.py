@@ -92,7 +92,7 @@ def test_links_lead_somewhere(folder: Path) -> None:
     for link in re.findall(r"\]\(([^)]+)\)", (folder / "README.md").read_text(encoding="utf-8")):
         name, _, anchor = link.partition("#")
         target = folder / name
-        assert target.exists(), link
+        assert target.is_file(), link
         titles = re.findall(r"^#+ (.+)$", target.read_text() if anchor else "", re.MULTILINE)
         assert not anchor or anchor in {title.lower().replace(" ", "-") for title in titles}
 

@@ -25,7 +25,7 @@ SHIPPED = sorted(p.parent for p in (ROOT / "checkpoints").glob("**/config.json")
 OF_PHOTOS = [f for f in SHIPPED if checkpoint.read_spec(f).features]
 OF_CONCEPTS = [f for f in SHIPPED if checkpoint.read_spec(f).model == "hypernyms"]
 RESULTS = (ROOT / "checkpoints" / "README.md").read_text()
-PHOTOS = 15  # enough to detect a broken model, and few enough for ten crops each
+PHOTOS = 30  # enough to detect a broken model, and few enough for ten crops each
 
 
 def name(folder: Path) -> str:
@@ -141,7 +141,7 @@ def test_files_are_small_and_complete(folder: Path) -> None:
 
 @pytest.mark.parametrize("folder", OF_PHOTOS, ids=name)
 def test_checkpoint_retrieves_test_photos(folder: Path, real_data: Path) -> None:
-    """Among 15 test photos and their 75 captions, the right one mostly has rank 1.
+    """Among 30 test photos and their 150 captions, the right one mostly has rank 1.
 
     This covers the whole chain, from photo files to ranks.
     """

@@ -176,7 +176,13 @@ def test_reloading_the_same_preset_keeps_typed_values(visit):
 
 
 @pytest.mark.parametrize(
-    ("viewport", "columns", "theme_path"), [(PHONE, 1, "?__theme=dark"), (DESKTOP, 3, "")]
+    ("viewport", "columns", "theme_path"),
+    [
+        (PHONE, 1, "?__theme=dark"),
+        (DESKTOP, 3, ""),
+        pytest.param(PHONE, 1, "", marks=pytest.mark.long),
+        pytest.param(DESKTOP, 3, "?__theme=dark", marks=pytest.mark.long),
+    ],
 )
 def test_the_form_fits_a_phone_and_a_desktop(visit, viewport, columns, theme_path):
     page = opened(visit(path=theme_path, viewport=viewport))

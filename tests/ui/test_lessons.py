@@ -11,6 +11,7 @@ import sys
 import pytest
 from playwright.sync_api import expect
 
+from tests.support.clicks import milliseconds
 from tests.support.serving import free_port
 from tests.ui.conftest import DESKTOP, OFFLINE, wait_for
 from vsdemo.core.paths import ROOT
@@ -19,25 +20,6 @@ from vsdemo.ui.guide import content
 pytestmark = pytest.mark.long
 WIDTHS = {1440: 900, 390: 844}
 PATIENCE = 240_000  # milliseconds; the first lesson draws the pictures and reads them
-# Returns the milliseconds from a click on a button until a box has changed, with a text in it.
-CLICK_AND_WAIT = """async ([button, box, text]) => {
-  const html = () => document.querySelector(box)?.innerHTML;
-  const before = html();
-  const ready = () => html() !== before && document.querySelector(box)?.textContent.includes(text);
-  const drawn = new Promise((resolve) => {
-    const look = (_, observer) => {
-      if (!ready()) return;
-      observer.disconnect();
-      requestAnimationFrame(() => setTimeout(resolve));
-    };
-    const all = { subtree: true, childList: true, characterData: true };
-    new MutationObserver(look).observe(document.body, all);
-  });
-  const began = performance.now();
-  document.querySelector(button).click();
-  await drawn;
-  return performance.now() - began;
-}"""
 ANSWERS = {  # tab -> what is on the page when it has answered
     "search": "#grid .score-bar",
     "align": "#parts svg",
@@ -98,11 +80,6 @@ def test_a_lesson_is_walked_to_its_end(shipped, browser, number, width):
     assert hosts <= {"127.0.0.1", ""}
 
 
-def milliseconds(page, button, box, text=""):
-    """Return the time from a click on a button until a box has changed, with a text in it."""
-    return round(page.evaluate(CLICK_AND_WAIT, [button, box, text]))
-
-
 @pytest.mark.timeout(600)
 @pytest.mark.parametrize("model", ["gru", "char_gru", "order", "dt_lstm", "clip"])
 def test_another_sentence_is_read_within_300_milliseconds(shipped, browser, model):
@@ -116,7 +93,7 @@ def test_another_sentence_is_read_within_300_milliseconds(shipped, browser, mode
     for animal in ("cat", "horse", "bear", "fox", "cow"):
         page.wait_for_timeout(1000)  # pictures are loaded
         page.get_by_label("Sentence", exact=True).fill(f"a man chases a {animal}")
-        times.append(milliseconds(page, "#find", "ol.reading > li:last-child", animal))
+        times.append(milliseconds(page.locator("#find"), "ol.reading > li:last-child", animal))
     page.close()
     print(f"{model}: {times} ms")
     assert sorted(times)[len(times) // 2] <= 300
@@ -130,7 +107,7 @@ def test_a_replay_starts_within_a_second(shipped, browser):
     page.get_by_role("button", name="Replay a recorded training").click()
     expect(page.locator("#replay-results img").first).to_be_visible()
     page.wait_for_timeout(2000)  # pictures are loaded
-    time = milliseconds(page, "#replay-play", "#replay-results", "epoch 1")
+    time = milliseconds(page.locator("#replay-play"), "#replay-results", "epoch 1")
     page.close()
     print(f"{time} ms")
     assert time <= 1000
@@ -147,7 +124,7 @@ def test_four_models_are_compared_within_a_second_and_a_half(shipped, browser):
     for animal in ("cat", "horse", "bear", "fox", "cow"):
         page.wait_for_timeout(2000)  # pictures are loaded
         page.locator("#compare-query input, #compare-query textarea").fill(f"a man sees a {animal}")
-        times.append(milliseconds(page, "#compare-go", "#compare-results"))
+        times.append(milliseconds(page.locator("#compare-go"), "#compare-results"))
     page.close()
     print(f"{times} ms")
     assert sorted(times)[len(times) // 2] <= 1500

@@ -6,7 +6,7 @@ import pytest
 from PIL import Image
 from playwright.sync_api import expect
 
-from tests.ui.conftest import served_here
+from tests.ui.conftest import DESKTOP, served_here
 
 PHONE = {"width": 390, "height": 844}
 SENTENCE = "a red circle on a blue ground"
@@ -247,8 +247,12 @@ def test_without_a_model_the_page_says_what_to_do(visit, apps, monkeypatch, tmp_
 
 @pytest.mark.parametrize(
     ("viewport", "scheme"),
-    [({"width": 1440, "height": 900}, "light"), (PHONE, "dark")],
-    ids=["desktop", "phone"],
+    [
+        pytest.param(DESKTOP, "light", id="desktop-light"),
+        pytest.param(DESKTOP, "dark", id="desktop-dark", marks=pytest.mark.long),
+        pytest.param(PHONE, "light", id="phone-light", marks=pytest.mark.long),
+        pytest.param(PHONE, "dark", id="phone-dark"),
+    ],
 )
 def test_query_and_photos_are_in_view_without_horizontal_scrolling(visit, viewport, scheme):
     page = visit(viewport=viewport, color_scheme=scheme)

@@ -50,13 +50,13 @@ def guide_html() -> gr.HTML:
 
 
 def setting_menu(
-    name: I18nData, choices: Sequence[str | tuple[Any, str]], value: str, **options: Any
+    name: I18nData, choices: Sequence[tuple[Any, str]], value: str, **options: Any
 ) -> gr.Dropdown:
     """Return a menu in the line above the tabs.
 
     Args:
         name: Its label.
-        choices: Values, or what is shown and the value.
+        choices: What is shown, and the value.
         value: The first value.
         options: Other arguments of `gr.Dropdown`.
     """

@@ -157,8 +157,7 @@ class ReplayPanel:
         is_playing = text != translate(PAUSE)
         yield self._buttons(is_playing=is_playing)
         if is_playing:
-            last = len(watched.evaluations(self._events(name))) - 1
-            place = 0 if place >= last else place + 1
+            place = 0 if place >= self._last(name) else place + 1
             yield {self.place: place, **self._shown(name, place, sentence, other)}
 
     def advance(
@@ -167,8 +166,7 @@ class ReplayPanel:
         """Go to the next evaluation; stop at the last."""
         if name not in self.recorded:
             return
-        last = len(watched.evaluations(self._events(name))) - 1
-        if place >= last:
+        if place >= self._last(name):
             yield self._buttons(is_playing=False)
             return
         yield {self.place: place + 1, **self._shown(name, place + 1, sentence, other)}
@@ -180,6 +178,10 @@ class ReplayPanel:
         number = callbacks.clicked_number(event, watched.MAX_WATCHED)
         yield {self.sentence: number}
         yield from self.show(name, place, number, other)
+
+    def _last(self, name: str) -> int:
+        """Return the number of the last evaluation of a training."""
+        return len(watched.evaluations(self._events(name))) - 1
 
     def _events(self, name: str) -> list[Event]:
         return list(reader_for(self.recorded[name]).read())
