@@ -38,6 +38,7 @@ runpy.run_path("app.py", run_name="__main__")
 """
 OFFLINE = {"https_proxy": "http://127.0.0.1:9", "no_proxy": "127.0.0.1"}  # a closed port
 START_SECONDS = 180  # for an app as a process, on a busy machine
+PATIENCE = 240_000  # milliseconds for the app as it ships, which draws its pictures first
 DESKTOP = {"width": 1440, "height": 900}
 expect.set_options(timeout=20_000)  # milliseconds; for machines with much else to do
 
@@ -152,6 +153,24 @@ def apps(sockets, app_checkpoints):
         client.predict("a bar", "gru", "toy-test", 1, api_name="/search")
     yield addresses
     server.__exit__(None, None, None)
+
+
+@pytest.fixture(scope="session")
+def shipped(tmp_path_factory):
+    """The address of the app as it ships, on a machine without data and network."""
+    home, port = tmp_path_factory.mktemp("home"), free_port()
+    own = {"VSDEMO_HOME": str(home), "GRADIO_SERVER_PORT": str(port), "VSDEMO_OPEN_BROWSER": "0"}
+    env = {**os.environ, **OFFLINE, **own}
+    for name in ("VSDEMO_DATA", "VSDEMO_CHECKPOINTS"):
+        env.pop(name, None)
+    with (home / "log.txt").open("w+") as log:
+        app = [sys.executable, "app.py"]
+        process = subprocess.Popen(app, cwd=ROOT, env=env, stdout=log, stderr=subprocess.STDOUT)
+        url = f"http://127.0.0.1:{port}/"
+        wait_for(process, url, log)
+        yield url
+        process.terminate()
+        process.wait(60)
 
 
 @pytest.fixture

@@ -95,7 +95,12 @@ def test_other_names_change_nothing(panel, name):
         assert panel.timer not in update
 
 
-def test_without_checkpoints_of_storybook_the_panel_is_empty(visit):
+def test_pictures_are_drawn_before_they_are_shown(visit, monkeypatch, tmp_path):
+    monkeypatch.setenv("VSDEMO_HOME", str(tmp_path))
     page = visit(path="?tab=train")
     page.get_by_role("button", name="Replay a recorded training").click()
-    expect(page.locator("#replay-play")).to_be_visible()
+    pictures = page.locator("#replay-results img")
+    expect(pictures.first).to_be_visible()
+    for picture in pictures.all():
+        picture.scroll_into_view_if_needed()
+        assert picture.evaluate("image => image.decode().then(() => image.naturalWidth)") > 0

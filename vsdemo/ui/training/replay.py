@@ -129,21 +129,21 @@ class ReplayPanel:
         if name in self.recorded:
             events = self._events(name)
             last = len(watched.evaluations(events)) - 1
+            yield from self._draw(events, 0)
             yield {
                 **self._shown(name, 0, 0, other),
                 self.place: gr.update(value=0, maximum=last),
                 self.sentence: 0,
                 **self._buttons(is_playing=False),
             }
-            yield from self._draw(events, 0)
 
     def show(
         self, name: str | None, place: int, sentence: int, other: str | None = None
     ) -> Updates:
         """Show a training at an evaluation, beside another one."""
         if name in self.recorded:
-            yield self._shown(name, place, sentence, other)
             yield from self._draw(self._events(name), sentence)
+            yield self._shown(name, place, sentence, other)
 
     def toggle(
         self, name: str | None, place: int, sentence: int, other: str | None, text: str
@@ -158,6 +158,7 @@ class ReplayPanel:
         yield self._buttons(is_playing=is_playing)
         if is_playing:
             place = 0 if place >= self._last(name) else place + 1
+            yield from self._draw(self._events(name), sentence)
             yield {self.place: place, **self._shown(name, place, sentence, other)}
 
     def advance(
@@ -198,7 +199,7 @@ class ReplayPanel:
         return self.library.dev(dataset)
 
     def _draw(self, events: Sequence[Event], sentence: int) -> Updates:
-        """Draw what is missing of the photos that will be shown."""
+        """Draw the missing photos of a sentence; browsers do not try again to load an image."""
         gallery = self._gallery(events)
         if gallery is None:
             return
@@ -206,7 +207,6 @@ class ReplayPanel:
         if not all(path.exists() for path in paths):
             yield {self.note: html.progress(DRAWING)}
             datasets.find(gallery.name).generate(paths)
-            yield {self.note: ""}
 
     def _shown(self, name: str, place: int, sentence: int, other: str | None) -> Update:
         """Return the curves and photos of a training up to an evaluation."""
