@@ -16,22 +16,33 @@ CHECKPOINTS = Path(__file__).resolve().parents[2] / "checkpoints"
         ("flickr8k/gru", "DenseNet-169, ten crops", "flickr8k", "-"),
         (
             "flickr8k/vse",
-            "DenseNet-169, end tuned, whole photo",
+            "DenseNet-169, end tuned, whole photo and its mirror image",
             "flickr8k",
             "captions of Flickr30k",
         ),
-        ("flickr8k/char_gru", "that of `flickr8k/vse`, whole photo", "flickr8k", "-"),
+        (
+            "flickr8k/char_gru",
+            "that of `flickr8k/vse`, whole photo and its mirror image",
+            "flickr8k",
+            "-",
+        ),
         (
             "flickr8k/order",
-            "that of `flickr8k/vse`, whole photo",
+            "that of `flickr8k/vse`, whole photo and its mirror image",
             "flickr8k",
             "scores of `flickr8k/vse`",
         ),
         (
             "flickr8k/fragments-boxes",
-            "Finder, regions",
+            "Finder (boxes of Flickr30k Entities), regions",
             "flickr8k",
             "boxes of phrases, scores of `flickr8k/vse`",
+        ),
+        (
+            "flickr8k/vse-pocket",  # best before its end was tuned
+            "Pocket, whole photo and its mirror image",
+            "flickr8k",
+            "captions of Flickr30k",
         ),
         (
             "flickr8k/gru-pocket",
@@ -45,7 +56,19 @@ CHECKPOINTS = Path(__file__).resolve().parents[2] / "checkpoints"
             "storybook",
             "word vectors of Flickr30k, tuned",
         ),
-        ("storybook/clip", "a tower of its own", "storybook", "-"),
+        ("storybook/clip", "a tower of its own", "other scenes of storybook", "-"),
+        (
+            "storybook/hierarchy",
+            "Pocket, whole photo",
+            "storybook",
+            "concepts, what follows from captions",
+        ),
+        (
+            "storybook/vse",
+            "Easel (boxes of Storybook), the things in it",
+            "storybook, 30,000 other scenes",
+            "sentences as people type them, labels of truth",
+        ),
         ("wordnet/order", "", "wordnet", "-"),
     ],
 )

@@ -194,6 +194,11 @@ def _features(spec: Spec) -> str:
     )
     if not spec.has_own_network:
         return photos
+    if not spec.has_changed_network:
+        return (
+            f"{photos} The best epoch is one before its end\nwas trained with the model, so "
+            f"`{DIFFERENCE}` changes nothing."
+        )
     return (
         f"{photos} Its end was trained with the model;\n`{DIFFERENCE}` holds only how it differs "
         "from those weights."

@@ -143,7 +143,7 @@ def table(results: Results) -> str:
     header = ["set", "pairs", *results, *COLUMNS]
     rows = []
     for name, metrics in sets.items():
-        cells = [_cell(of_model[name]) for of_model in results.values()]
+        cells = [_cell(of_model[name], metrics["n"]) for of_model in results.values()]
         rows.append([name, f"{metrics['n']:,}", *cells, *_paper(name, sets)])
     return md.table(header, rows)
 
@@ -154,8 +154,10 @@ def _in_order(metrics: Mapping[str, Any]) -> list[str]:
     return sorted(names, key=lambda name: names.index(name.removesuffix(CLEAN)))
 
 
-def _cell(metrics: Mapping[str, Any]) -> str:
-    return bootstrap.cell(metrics["pearson"], metrics["ci95"]["pearson"], to=" to ")
+def _cell(metrics: Mapping[str, Any], pairs: int) -> str:
+    """Return a correlation with its interval, and the number of pairs if it is another one."""
+    correlation = bootstrap.cell(metrics["pearson"], metrics["ci95"]["pearson"], to=" to ")
+    return correlation if metrics["n"] == pairs else f"{correlation}, {metrics['n']:,} pairs"
 
 
 def _paper(name: str, sets: Mapping[str, Any]) -> list[str]:

@@ -41,6 +41,7 @@ from vsdemo.models.dual_encoder import DualEncoder
 from vsdemo.models.limits import NO_LIMITS, Limits
 from vsdemo.vision.backbones import TUNED
 from vsdemo.vision.backbones.families import DIFFERENCE
+from vsdemo.vision.backbones.tuned import is_changed
 from vsdemo.vision.features import FeatureCache
 
 FORMAT = 1  # of the folder; config.json has a version of its own
@@ -114,6 +115,11 @@ class Spec:
     def has_own_network(self) -> bool:
         """Whether the end of the image network was trained with the model."""
         return self.folder is not None and (self.folder / DIFFERENCE).is_file()
+
+    @property
+    def has_changed_network(self) -> bool:
+        """Whether the best epoch came after the tuning of the end had begun."""
+        return self.has_own_network and is_changed(Path(self.folder or "") / DIFFERENCE)
 
     @property
     def has_tuned_network(self) -> bool:

@@ -132,6 +132,7 @@ def test_batch_has_a_random_view_and_some_captions_of_each_photo(whole):
 def test_checkpoint_embeds_as_the_trained_model(whole):
     model, spec, _ = checkpoint.load(whole.out)
     assert spec.has_own_network
+    assert spec.has_changed_network
     dev = whole.material.dev_set
     features = checkpoint.feature_cache(spec).get(dev.photos)
     assert features.shape[1] == spec.features == 1024

@@ -19,6 +19,7 @@ from vsdemo.core import markdown
 from vsdemo.core.errors import UserError
 from vsdemo.core.nested import unflatten
 from vsdemo.evaluation import sts_report
+from vsdemo.evaluation.composition import matrix_norms
 from vsdemo.evaluation.experiments.experiment import Claim, Experiment, load, names
 from vsdemo.evaluation.metrics.ranks import RECALLS, chance
 from vsdemo.evaluation.metrics.retrieval import DIRECTIONS
@@ -34,6 +35,7 @@ from vsdemo.models import checkpoint, licences
 from vsdemo.models.licences import Licence
 
 RESULTS = "results"  # folder of records below checkpoints/
+LARGEST = 5  # matrices that are named
 PAPERS_FILE = Path(__file__).parent / "papers.toml"
 NAMES = {  # of figures in sentences, where their own are not clear
     "lengths t2i": "mean rank",
@@ -158,6 +160,8 @@ class Page:
             "figure": self.figure,
             "licences": self.licences,
             "experiment": self.experiment,
+            "retrained": self.retrained,
+            "largest_matrices": self.largest_matrices,
             "claims": self.claims,
             "curve": self.curve,
             "coverage": self.coverage,
@@ -305,6 +309,18 @@ class Page:
             f"By retraining: `{experiment.command}`, {len(runs)} training{'s' * (len(runs) > 1)}, "
             f"{sum(run.minutes for run in runs) / 60:.1f} hours on one core."
         )
+
+    def retrained(self, *keys: str) -> str:
+        """Return the commands that give records of models that do not ship, and their minutes."""
+        commands = [
+            f"`{record.command}`, {record.minutes:.0f} minutes" for record in map(self.record, keys)
+        ]
+        return f"By retraining: {'; '.join(commands)}."
+
+    def largest_matrices(self, key: str) -> str:
+        """Return the relations with the largest and the smallest matrices of a tree network."""
+        names = [row["name"] for row in matrix_norms(self.root / key)]
+        return f"{', '.join(names[:LARGEST])} come first, {', '.join(names[-2:])} last"
 
     def claims(self, paper: str) -> str:
         """Return the claims of a paper with the differences that decide, and the verdicts.

@@ -12,8 +12,8 @@ from vsdemo.vision.backbones import TUNED
 NETWORKS = {
     "torchvision/densenet169": "DenseNet-169",
     "pocket": "Pocket",
-    "easel": "Easel",
-    "finder": "Finder",
+    "easel": "Easel (boxes of Storybook)",
+    "finder": "Finder (boxes of Flickr30k Entities)",
 }
 VIEWS = {
     "center": "one crop",
@@ -24,6 +24,11 @@ VIEWS = {
     "things": "the things in it",
     "found": "regions",
     "own": "whole photo",
+}
+MIRRORED = "whole photo and its mirror image"  # as networks with a tuned end read it
+TEXTS = {  # material of a training -> texts besides captions
+    "relations": "concepts, what follows from captions",
+    "scenes": "sentences as people type them, labels of truth",
 }
 
 
@@ -38,14 +43,20 @@ def features(spec: Spec) -> str:
         name = f"that of `{network.removeprefix(TUNED)}`"
     else:
         name = NETWORKS.get(network, f"`{network}`")
-    if spec.has_own_network:
+    if spec.has_changed_network:
         name += ", end tuned"
-    return f"{name}, {VIEWS.get(spec.config.crops, spec.config.crops)}"
+    view = MIRRORED if spec.has_tuned_network else VIEWS.get(spec.config.crops, spec.config.crops)
+    return f"{name}, {view}"
 
 
 def photos(spec: Spec) -> str:
     """Return the photos that it has learned from."""
-    seen = [datasets.base_name(spec.dataset)]
+    name = datasets.base_name(spec.dataset)
+    if not spec.is_trained_here:
+        return f"other scenes of {name}"
+    seen = [name]
+    if spec.config.material == "scenes":
+        seen.append(f"{spec.config.scenes:,} other scenes")
     if spec.config.extra == "everyday":
         seen.append("Pascal1K, ImageNet")
     return ", ".join(seen)
@@ -62,6 +73,8 @@ def text(spec: Spec) -> str:
         seen.append("boxes of phrases")
     if spec.config.extra == "everyday":
         seen.append("names of classes")
+    if spec.config.material in TEXTS:
+        seen.append(TEXTS[spec.config.material])
     if spec.teacher is not None:
         seen.append(f"scores of `{spec.teacher.of}`")
     return ", ".join(seen) or "-"

@@ -12,6 +12,7 @@ from typing import Self
 
 import torch
 from safetensors import safe_open
+from safetensors.torch import load_file
 from torch import Tensor, nn
 
 from vsdemo.core import four_bits, tensors
@@ -148,6 +149,11 @@ def to_bytes(base: Weights, end: nn.Module, state: Mapping[str, Tensor]) -> byte
     return tensors.to_bytes(
         subtract(state, end.state_dict()), {BASE: base.name, BASE_HASH: base.hash}
     )
+
+
+def is_changed(path: Path) -> bool:
+    """Return whether a tuned end differs from the frozen one; the best epoch may come before."""
+    return any(bool(weights.any()) for weights in four_bits.decode(load_file(path)).values())
 
 
 def subtract(tuned: Mapping[str, Tensor], frozen: Mapping[str, Tensor]) -> dict[str, Tensor]:
