@@ -110,6 +110,9 @@ def holds(check):  # noqa: C901 (a case for each kind of statement)
             return curve.index(max(curve)) < share * (len(curve) - 1)
         case {"better": name, "than": other}:
             return max(dev_curve(name)) > max(dev_curve(other)) + CLEAR
+        case {"last_rank": name, "sentence": number}:
+            watched = [e["watched"] for e in reader_for(recorded()[name]).read() if "watched" in e]
+            return check["least"] <= watched[-1][number]["own"]["rank"] <= check["most"]
         case {"figure": record, "name": name}:
             figure = Page(ROOT).figure(record, name)
             return check["least"] <= figure <= check["most"]

@@ -112,11 +112,40 @@ def test_models_are_chosen_and_the_first_is_that_of_the_page(tab):
         assert tab.results not in problem
 
 
-def test_a_damaged_model_is_named_and_nothing_else_changes(tab):
+@pytest.mark.parametrize(("second", "photo"), [("", None), (OTHER, None), ("", 3)])
+def test_a_damaged_model_has_the_reason_in_place_of_results(tab, second, photo):
+    names = {"with": "broken,order", "second": second}
+    update = opened(tab, "" if photo else TEXT, photo=photo, **names)
+    assert update[tab.state].models == ("gru", "broken", "order")
+    columns = 2 if second else 1
+    assert update[tab.results].count('class="problem"') == columns
+    assert "damaged" in text(update[tab.results])
+    rows = items(update[tab.results])
+    assert [bool(row) for row in rows] == [
+        has_results for has_results in (True, False, True) for _ in range(columns)
+    ]
+
+
+def test_after_a_failed_visit_the_next_comparison_is_of_its_gallery_and_model(tab):
     state = opened(tab)[tab.state]
-    update = last(tab, tab.run, TEXT, "", ["broken"], False, state)
-    assert "damaged" in text(update[tab.note])
-    assert tab.results not in update
+    bad = visit_of("order", "toy-test", "a\x00b")
+    failed = shown(tab, bad, state, False)
+    assert "sentence" in text(failed[tab.note])
+    update = last(tab, tab.run, TEXT, "", ["gru"], False, failed[tab.state])
+    assert update[tab.state].models == ("order", "gru")
+    assert update[tab.results]
+
+
+@pytest.mark.parametrize("photo", [None, 5])
+def test_the_second_sentence_is_kept_while_the_first_stays(tab, photo):
+    state = opened(tab, second=OTHER)[tab.state]
+    other = shown(tab, visit_of("gru", "toy-test", TEXT, photo), state, False)  # from Search
+    assert other[tab.state].second == OTHER
+    gallery = next(key for key in tab.library.galleries if key != "toy-test")
+    other = shown(tab, visit_of("gru", gallery, TEXT), state, False)
+    assert other[tab.state].second == OTHER
+    other = shown(tab, visit_of("gru", "toy-test", "a green bar"), state, False)
+    assert other[tab.state].second == ""
 
 
 @pytest.mark.parametrize("bad", ["", "  ", "a\x00b", "a" * 10_000])

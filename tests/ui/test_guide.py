@@ -1,5 +1,6 @@
 """The guide: its texts, its pages over HTTP, and how a visitor uses it."""
 
+import codecs
 import csv
 import re
 from html import unescape
@@ -51,7 +52,16 @@ def test_every_tab_is_explained_with_an_equation_and_a_file():
 
 
 @pytest.mark.parametrize(
-    "name", ["", "x", "explain-", "explain-x", "tour-0", "tour-99", "lesson-1", "lesson-9-1"]
+    "name",
+    [
+        *("", "x", "explain-", "explain-x", "tour-0", "tour-99", "lesson-1", "lesson-9-1"),
+        *(
+            "tour-x-1",
+            "lesson-1-x-2",
+            "../guide/home",
+            pytest.param("tour-" + "1" * 5000, id="long"),
+        ),
+    ],
 )
 def test_there_is_no_other_page(name):
     assert view.fragment(name) is None
@@ -74,7 +84,12 @@ def test_the_guide_is_sent_page_by_page(apps):
         assert [row["question"] for row in rows] == [
             step.question for step in content.lessons()[0].steps
         ]
-        assert http.get("guide/worksheet-99.csv").status_code == 404
+        assert sheet.content.startswith(codecs.BOM_UTF8)  # for Excel
+        german = http.get("guide/worksheet-1.csv", headers={"Accept-Language": "de"})
+        rows = list(csv.reader(german.content.decode("utf-8-sig").splitlines(), delimiter=";"))
+        assert {len(row) for row in rows} == {6}
+        for number in ("0", "99", "x", "1" * 5000):
+            assert http.get(f"guide/worksheet-{number}.csv").status_code == 404
         teacher = http.get("guide/teacher").text
         for lesson in content.lessons():
             assert lesson.title in teacher
@@ -124,10 +139,7 @@ def test_the_tour_leads_through_the_tabs_and_is_left_and_found_again(visit, view
             expect(page.locator(".framed")).to_have_count(0)
             page.go_back()
             page.get_by_role("button", name="Learn", exact=True).click()
-            guide.get_by_role("button", name="Lessons").click()
-            guide.get_by_role("button", name="Start the tour").click()
-            for _ in range(2):
-                guide.get_by_role("button", name="Next").click()
+            expect(guide.get_by_role("heading", name=step.title, exact=True)).to_be_visible()
         if number < len(content.tour()):
             guide.get_by_role("button", name="Next").click()
     guide.get_by_role("button", name="Start using it").click()
@@ -142,10 +154,42 @@ def test_a_lesson_asks_opens_the_page_and_tells_the_answer(visit):
     guide.get_by_role("button", name=step.button).click()
     expect(guide.get_by_text("Not quite")).to_be_visible()
     expect(guide.get_by_text(step.see)).to_be_visible()
+    expect(guide.locator(".revealed")).to_be_focused()  # for screen readers
     expect(page.locator("#query input, #query textarea").first).to_have_value("a fox in the snow")
     assert "learn=lesson-1-1" in page.url
+    guide.get_by_role("button", name="Close").click()
+    expect(page).not_to_have_url(re.compile("learn="))
+    page.get_by_role("button", name="Learn", exact=True).click()
+    expect(guide.get_by_text(step.see)).to_be_visible()
     guide.get_by_role("button", name="Next step").click()
     expect(page).to_have_url(re.compile("learn=lesson-1-2"))
+
+
+def test_back_and_forward_leave_the_guide_as_it_is(visit):
+    page = visit(path="?tab=search&q=one+yellow+bar")
+    expect(page.locator("#grid .score-bar").first).to_be_visible()
+    page.get_by_role("tab", name="Sentences").click()
+    expect(page).to_have_url(re.compile("tab=sentences"))
+    page.get_by_role("button", name="Learn", exact=True).click()
+    guide = page.locator("#guide")
+    expect(guide.get_by_role("heading", name="Meaning without photos")).to_be_visible()
+    page.go_back()
+    expect(guide.get_by_role("heading", name="Sentences as trees")).to_be_visible()
+    expect(page).to_have_url(re.compile("yellow.*learn=explain-search"))
+    guide.get_by_role("button", name="Close").click()
+    page.go_forward()
+    expect(page).to_have_url(re.compile("tab=sentences"))
+    expect(guide).to_be_hidden()
+    expect(page).not_to_have_url(re.compile("learn="))
+
+
+@pytest.mark.parametrize("name", ["../", "..%2Fgradio_api%2Finfo", "home%2F..%2Fhome", "Home"])
+def test_an_address_can_name_only_pages_of_the_guide(visit, name):
+    page = visit(path=f"?learn={name}")
+    expect(page.locator("#grid .score-bar").first).to_be_visible()
+    expect(page.locator("#guide")).to_be_hidden()
+    page.get_by_role("button", name="Learn", exact=True).click()
+    expect(page.locator("#guide h2")).to_have_text("Sentences as trees")
 
 
 @pytest.mark.long

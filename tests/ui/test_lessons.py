@@ -43,6 +43,11 @@ def test_a_lesson_is_walked_to_its_end(shipped, browser, number, width):
         expect(guide.locator(".revealed")).to_be_visible()
         tab = re.match(r"\?tab=([a-z]+)", step.address)[1]
         expect(page.locator(ANSWERS[tab]).first).to_be_attached(timeout=PATIENCE)
+        if "beside=" in step.address:  # two trainings to compare
+            expect(page.locator("#replay-results img").first).to_be_visible(timeout=PATIENCE)
+            page.locator("#replay-curves").scroll_into_view_if_needed()
+            expect(page.locator("#replay-curves .curves .runs li")).to_have_count(2)
+            expect(page.locator("#replay-curves [data-panel=dev] .point").first).to_be_attached()
         expect(page.locator("[role=tab][aria-selected=true]").first).to_have_text(tab.capitalize())
         expect(page.locator(".problem:visible")).to_have_count(0)
         if place < len(lesson.steps):

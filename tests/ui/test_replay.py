@@ -1,6 +1,7 @@
 """The replay of a recorded training: its callbacks and its page."""
 
 import json
+import re
 
 import gradio as gr
 import pytest
@@ -83,6 +84,23 @@ def test_the_button_plays_and_pauses(panel):
     assert panel.place not in paused
 
 
+def test_beside_another_training_it_is_opened_at_its_end(panel):
+    shown = merged(panel.open("8 dimensions", "many pictures"))
+    last = len(watched.evaluations(list(reader_for(panel.recorded["8 dimensions"]).read()))) - 1
+    assert shown[panel.place]["value"] == shown[panel.place]["maximum"] == last > 0
+    assert shown[panel.other] == "many pictures"
+    assert merged(panel.open(NAME, None))[panel.place]["value"] == 0
+
+
+def test_the_other_training_is_shown_up_to_the_same_epoch(panel):
+    def evaluations(place):
+        curves = json.loads(run(panel, panel.show, "storybook/vse", place, 0, NAME)[panel.curves])
+        return [len(shown["dev"]["rsum"]["x"]) for shown in curves["runs"]]
+
+    assert evaluations(1) == [1, 5]  # at epoch 5: one model is evaluated every five epochs
+    assert evaluations(6) == [6, 12]  # both are at their end
+
+
 @pytest.mark.parametrize("name", [None, "", "../x", "flickr8k/gru"])
 def test_other_names_change_nothing(panel, name):
     for update in (
@@ -95,12 +113,35 @@ def test_other_names_change_nothing(panel, name):
         assert panel.timer not in update
 
 
-def test_pictures_are_drawn_before_they_are_shown(visit, monkeypatch, tmp_path):
-    monkeypatch.setenv("VSDEMO_HOME", str(tmp_path))
-    page = visit(path="?tab=train")
+def test_pictures_are_drawn_before_they_are_shown(visit, fresh_app):
+    page = visit(fresh_app, "?tab=train")
     page.get_by_role("button", name="Replay a recorded training").click()
     pictures = page.locator("#replay-results img")
     expect(pictures.first).to_be_visible()
     for picture in pictures.all():
         picture.scroll_into_view_if_needed()
         assert picture.evaluate("image => image.decode().then(() => image.naturalWidth)") > 0
+
+
+def test_the_address_names_what_is_replayed(visit):
+    page = visit(path="?tab=train&replay=8+dimensions&beside=many+pictures")
+    names = page.locator("#replay-curves .curves .runs li")
+    expect(page.locator("#replay-results img").first).to_be_visible()
+    page.locator("#replay-curves").scroll_into_view_if_needed()
+    expect(names).to_have_count(2)
+    expect(page).to_have_url(re.compile(r"replay=8\+dimensions&beside=many\+pictures"))
+    page.locator("#replay-other input").click()
+    page.get_by_role("option", name="no other training").click()
+    expect(names).to_have_count(1)
+    expect(page).not_to_have_url(re.compile("beside="))
+    expect(page).to_have_url(re.compile(r"replay=8\+dimensions"))
+    page.get_by_role("tab", name="Sentences").click()
+    expect(page).to_have_url(re.compile("tab=sentences"))
+    page.get_by_role("tab", name="Train").click()
+    expect(page).to_have_url(re.compile(r"replay=8\+dimensions(?!.*beside)"))
+    expect(names).to_have_count(1)
+    page.go_back()
+    page.go_back()
+    page.go_back()
+    expect(page).to_have_url(re.compile("beside="))
+    expect(names).to_have_count(2)

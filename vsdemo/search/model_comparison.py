@@ -143,8 +143,10 @@ class PairComparison:
     similarity: float | None = None
 
     @classmethod
-    def of(cls, model: str, engine: Engine, texts: Sequence[str], k: int) -> PairComparison:
-        """Rank k photos for each of two sentences."""
+    def of(cls, model: str, engine: Engine | str, texts: Sequence[str], k: int) -> PairComparison:
+        """Rank k photos for each of two sentences; for a reason, rank none."""
+        if isinstance(engine, str):
+            return cls(model, RankingComparison.of(texts, [engine] * len(texts), k))
         try:
             first, second = (engine.encode(text) for text in texts)
             rankings = [engine.rank(make_query(text)) for text in texts]
@@ -157,11 +159,14 @@ class PairComparison:
         )
 
 
-def compare_searches(engines: Mapping[str, Engine], text: str, k: int = 6) -> RankingComparison:
+def compare_searches(
+    engines: Mapping[str, Engine | str], text: str, k: int = 6
+) -> RankingComparison:
     """Return which photos each model ranks first for a sentence.
 
     Args:
-        engines: 2 to 4 models by name, over the same gallery.
+        engines: 2 to 4 models by name, over the same gallery; in place of one that cannot be used,
+            the reason.
         text: The sentence, or several as for `query.parse_terms`.
         k: Photos of each model.
 
@@ -176,12 +181,13 @@ def compare_searches(engines: Mapping[str, Engine], text: str, k: int = 6) -> Ra
 
 
 def compare_descriptions(
-    engines: Mapping[str, Engine], photo: Image.Image | int, k: int = 6
+    engines: Mapping[str, Engine | str], photo: Image.Image | int, k: int = 6
 ) -> RankingComparison:
     """Return which sentences of the gallery each model ranks first for a photo.
 
     Args:
-        engines: 2 to 4 models by name, over the same gallery.
+        engines: 2 to 4 models by name, over the same gallery; in place of one that cannot be used,
+            the reason.
         photo: The photo, or its number in the gallery.
         k: Sentences of each model.
 
@@ -193,12 +199,13 @@ def compare_descriptions(
 
 
 def compare_pair(
-    engines: Mapping[str, Engine], first: str, second: str, k: int = 6
+    engines: Mapping[str, Engine | str], first: str, second: str, k: int = 6
 ) -> list[PairComparison]:
     """Return which photos each model ranks first for either of two sentences.
 
     Args:
-        engines: 2 to 4 models by name, over the same gallery.
+        engines: 2 to 4 models by name, over the same gallery; in place of one that cannot be used,
+            the reason.
         first: A sentence.
         second: Another one.
         k: Photos for each sentence.
@@ -286,13 +293,13 @@ def check_count(models: Sized) -> None:
 
 
 def _compare(
-    engines: Mapping[str, Engine], rank: Callable[[Engine], Ranking], k: int
+    engines: Mapping[str, Engine | str], rank: Callable[[Engine], Ranking], k: int
 ) -> RankingComparison:
     """Compare the rankings of models by their first k items."""
     rankings: list[Ranking | str] = []
     for engine in engines.values():
         try:
-            rankings.append(rank(engine))
+            rankings.append(engine if isinstance(engine, str) else rank(engine))
         except UserError as error:
             rankings.append(str(error))
     return RankingComparison.of(engines, rankings, k)

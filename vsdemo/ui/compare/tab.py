@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, ClassVar
 
 import gradio as gr
 
 from vsdemo.core import language
-from vsdemo.core.errors import UserError
+from vsdemo.core.errors import Cancelled, UserError
 from vsdemo.core.images import open_photo
 from vsdemo.core.language import message, translate
+from vsdemo.core.paths import shorten_paths
 from vsdemo.core.sentences import Sentence
 from vsdemo.search.engine import Engine
 from vsdemo.search.model_comparison import (
@@ -175,28 +176,35 @@ class CompareTab:
 
     def show(self, visit: Visit, state: CompareState | None, is_blind: bool) -> Updates:  # noqa: FBT001 (a checkbox)
         """Compare what is selected, else the same as before or the first example."""
-        if state is not None and is_shown(visit, state):
+        if state is not None and state.result is not None and is_shown(visit, state):
             yield self.context.record(state)
             return
         selection, gallery = visit.selection, visit.gallery
+        second = selection.value(SECOND)
+        is_address = selection.value(WITH) is not None
+        if state is not None and state.text == selection.text and not is_address:
+            second = second or state.second
         shown = CompareState(
             text=selection.text,
             model=visit.model,
             gallery=gallery,
             others=self._others_of(visit, state),
-            second=selection.value(SECOND) or "",
+            second=second or "",
             selection=selection,
         )
         photo = selection.photo_in(gallery)
-        is_other = state is None or selection != state.selection
-        if is_other and selection.text:
-            shown = replace(shown, chosen=photo)
-        elif is_other and (photo is not None or selection.upload):
-            shown = replace(shown, photo=photo, upload=selection.upload)
-        elif state is not None and state.gallery == gallery:
+        if state is not None and state.gallery == gallery and state.selection == selection:
             kept = {name: getattr(state, name) for name in ("text", "second", "photo", "upload")}
             shown = replace(shown, **kept, chosen=state.chosen)
-        yield {self.others: gr.update(choices=self._choices(), value=list(shown.others))}
+        elif selection.text:
+            shown = replace(shown, chosen=photo)
+        elif photo is not None or selection.upload:
+            shown = replace(shown, photo=photo, upload=selection.upload)
+        # Even if the comparison fails or is stopped, the next one is of this model and gallery.
+        yield {
+            self.others: gr.update(choices=self._choices(), value=list(shown.others)),
+            self.state: shown,
+        }
         if not shown.text and not shown.has_photo:
             shown = yield from self._with_example(shown)
         yield {self.query: shown.text, self.second: shown.second}
@@ -287,8 +295,10 @@ class CompareTab:
     def _compare(self, state: CompareState) -> Updates:
         """Ask every model, and fill the page."""
         engines = yield from self._engines(state)
+        if not _usable(engines):
+            raise UserError(next(str(problem) for problem in engines.values()))
         if state.has_photo:
-            for model in state.models:
+            for model in _usable(engines):
                 yield from callbacks.load_captions(self.library, self.note, model, state.gallery)
             photo = open_photo(state.upload) if state.upload else state.photo
             assert photo is not None
@@ -306,15 +316,20 @@ class CompareTab:
             self.note: "",
         }
 
-    def _engines(self, state: CompareState) -> Generator[Update, None, dict[str, Engine]]:
-        """Load the models, all at the same time."""
+    def _engines(self, state: CompareState) -> Generator[Update, None, dict[str, Engine | str]]:
+        """Load the models, all at the same time; in place of one that fails, return the reason."""
         for model in state.models:
             self.library.engine(model, state.gallery)
-        engines = {}
+        engines: dict[str, Engine | str] = {}
         for model in state.models:
-            engines[model] = yield from callbacks.load_engine(
-                self.library, self.note, model, state.gallery
-            )
+            try:
+                engines[model] = yield from callbacks.load_engine(
+                    self.library, self.note, model, state.gallery
+                )
+            except Cancelled:
+                raise
+            except UserError as error:
+                engines[model] = shorten_paths(str(error))
         return engines
 
     def _examples(self, state: CompareState) -> list[str]:
@@ -339,7 +354,7 @@ class CompareTab:
         """Return authors and year of a model's paper; empty without one."""
         return paper_of(self.library.models[model])
 
-    def _detail(self, state: CompareState, engines: dict[str, Engine]) -> Update:
+    def _detail(self, state: CompareState, engines: Mapping[str, Engine | str]) -> Update:
         """Return a photo large: the query, or a result with what the models make of it.
 
         Results of hidden models would reveal them. Two sentences need the whole width.
@@ -360,12 +375,12 @@ class CompareTab:
         elif state.large is None:
             detail = html.note("")
         else:
-            detail = photo_detail(state, engines, address)
+            detail = photo_detail(state, _usable(engines), address)
         return {self.side: gr.update(visible=True), self.detail: detail}
 
     def choose(self, state: CompareState | None, event: gr.EventData) -> Updates:
         """Show the clicked photo large."""
-        if state is not None:
+        if state is not None and state.result is not None:
             count = len(self.library.galleries[state.gallery].photos)
             number = callbacks.clicked_number(event, count)
             selection = Selection(state.text, number, state.gallery)
@@ -395,7 +410,11 @@ class CompareTab:
         engines = yield from self._engines(state)
         yield {self.note: html.progress(message("Looking for an example"))}
         winner, loser = (state.model, model) if loses else (model, state.model)
-        example = telling_caption(engines[winner], engines[loser])
+        models = _usable(engines)
+        for name in (winner, loser):
+            if name not in models:
+                raise UserError(str(engines[name]))
+        example = telling_caption(models[winner], models[loser])
         if example is None:
             count = language.number(SAMPLE)
             raise UserError(translate(NO_EXAMPLE, winner=winner, count=count))
@@ -438,6 +457,11 @@ class CompareTab:
     def forget(self) -> Updates:
         """Forget all votes."""
         yield {self.kept: {}, self.votes: "", self.note: html.note(translate(FORGOTTEN))}
+
+
+def _usable(engines: Mapping[str, Engine | str]) -> dict[str, Engine]:
+    """Return the engines that could be loaded."""
+    return {name: engine for name, engine in engines.items() if isinstance(engine, Engine)}
 
 
 def _selection(state: CompareState) -> Selection:

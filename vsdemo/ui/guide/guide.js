@@ -3,6 +3,9 @@
   const SEEN = "vsdemo-tour"; // in the browser: whether the tour was offered before
   const PARAMETER = "learn"; // in the address: the open page of the guide
   const FRAME_MS = 4000; // how long something is looked for on the page
+  const PAGE = /^(home|here|glossary|explain-[a-z]+|tour-\d{1,3}|lesson-\d{1,3}-\d{1,3})$/;
+  let page = ""; // name of the page that is in the guide, open or closed
+  let opened = 0; // how many pages were opened; only the newest one counts
 
   const guide = () => document.getElementById("guide");
   const opener = () => document.getElementById("learn");
@@ -30,45 +33,54 @@
   const unframe = () => document.querySelector(".framed")?.classList.remove("framed");
 
   // Frame what a step of the tour is about, as soon as it is on the page.
-  const frame = (selector, until = performance.now() + FRAME_MS) => {
+  const frame = (selector, number, until = performance.now() + FRAME_MS) => {
+    if (number !== opened) return; // another page of the guide was opened, or it was closed
     unframe();
     const element = [...document.querySelectorAll(selector)].find((e) => e.checkVisibility());
     if (element) {
       element.classList.add("framed");
-      element.scrollIntoView({ block: "center" });
-    } else if (performance.now() < until && guide() && !guide().hidden) {
-      setTimeout(() => frame(selector, until), 200);
+      element.scrollIntoView({ block: "start" });
+    } else if (performance.now() < until) {
+      setTimeout(() => frame(selector, number, until), 200);
     }
   };
 
-  const open = async (name, { term = "", takesFocus = true } = {}) => {
-    const page = name === "here" ? `explain-${tab()}` : name;
-    const answer = await fetch(`guide/${page}`);
-    if (!answer.ok) return;
-    const place = guide().querySelector(".guide-page");
-    place.innerHTML = await answer.text();
-    place.scrollTop = 0;
+  const unfold = () => {
     guide().hidden = false;
     opener().setAttribute("aria-expanded", "true");
+    setParameter(page);
+  };
+
+  const open = async (name, { term = "", takesFocus = true } = {}) => {
+    if (!PAGE.test(name)) return; // from an address that somebody else may have written
+    const wanted = name === "here" ? `explain-${tab()}` : name;
+    const number = ++opened;
+    const answer = await fetch(`guide/${wanted}`);
+    const html = await answer.text();
+    if (!answer.ok || number !== opened) return;
+    const place = guide().querySelector(".guide-page");
+    place.innerHTML = html;
+    place.scrollTop = 0;
+    page = wanted;
+    unfold();
     for (const button of guide().querySelectorAll(".guide-head [data-guide]")) {
       const isCurrent = button.dataset.guide === name
         || (button.dataset.guide === "here" && page.startsWith("explain-"));
       if (isCurrent) button.setAttribute("aria-current", "true");
       else button.removeAttribute("aria-current");
     }
-    setParameter(page);
     unframe();
     const shown = place.querySelector("[data-show]");
     if (shown) {
-      const wanted = new URLSearchParams(shown.dataset.show).get("tab");
-      if (wanted !== tab()) go(shown.dataset.show);
-      frame(shown.dataset.look);
+      if (new URLSearchParams(shown.dataset.show).get("tab") !== tab()) go(shown.dataset.show);
+      frame(shown.dataset.look, number);
     }
     if (takesFocus) place.focus({ preventScroll: true });
     if (term) place.querySelector(`#term-${CSS.escape(term.replaceAll(" ", "-"))}`)?.focus();
   };
 
   const close = () => {
+    opened += 1;
     guide().hidden = true;
     opener().setAttribute("aria-expanded", "false");
     unframe();
@@ -76,31 +88,43 @@
     opener().focus();
   };
 
+  // Open the guide at the step of a lesson or of the tour where it was left, else about the open tab.
+  const reopen = () => {
+    if (!/^(lesson|tour)-/.test(page)) return open("here");
+    unfold();
+    guide().querySelector(".guide-page").focus({ preventScroll: true });
+  };
+
   // Say whether the prediction was right, and what there is to see.
   const reveal = () => {
-    const page = guide().querySelector(".guide-page");
-    const prediction = page.querySelector(".prediction");
+    const step = guide().querySelector(".guide-page");
+    const prediction = step.querySelector(".prediction");
     const chosen = prediction?.querySelector("input:checked");
     if (prediction) {
       const answer = prediction.querySelectorAll("label")[Number(prediction.dataset.answer)];
       const isRight = chosen?.value === prediction.dataset.answer;
       const text = answer.textContent.trim().replace(/\.$/, "");
-      page.querySelector(".verdict").textContent = !chosen
+      step.querySelector(".verdict").textContent = !chosen
         ? vsdemo.translate("The answer is: {answer}.", { answer: text })
         : isRight
           ? vsdemo.translate("You were right: {answer}.", { answer: text })
           : vsdemo.translate("Not quite; the answer is: {answer}.", { answer: text });
     }
-    page.querySelector(".revealed").hidden = false;
+    const revealed = step.querySelector(".revealed");
+    revealed.hidden = false;
+    revealed.focus({ preventScroll: true }); // so that screen readers read it
   };
 
   document.addEventListener("click", (event) => {
     const button = event.target.closest("#learn, [data-guide], [data-guide-close], [data-go]");
     if (!button) return;
     if (button.id === "learn") {
-      if (guide().hidden) open("here");
+      if (guide().hidden) reopen();
       else close();
-    } else if ("guideClose" in button.dataset) close();
+    } else if ("guideClose" in button.dataset) {
+      if (button.closest(".guide-page")) page = ""; // the tour is over
+      close();
+    }
     else if (button.dataset.go) {
       go(button.dataset.go);
       if ("reveals" in button.dataset) reveal();
@@ -124,8 +148,15 @@
     watch("value", start);
     start();
   };
-  document.addEventListener("vsdemo:address", () => {
-    const isExplained = guide() && !guide().hidden && named()?.startsWith("explain-");
-    if (isExplained && named() !== `explain-${tab()}`) open("here", { takesFocus: false });
-  });
+  // Back and Forward lead through the app and leave the guide as it is.
+  const follow = () => {
+    if (!guide()) return;
+    if (guide().hidden) {
+      if (named() && page) setParameter("");
+    } else if (page.startsWith("explain-") && page !== `explain-${tab()}`) {
+      open("here", { takesFocus: false });
+    } else if (named() !== page) setParameter(page);
+  };
+  document.addEventListener("vsdemo:address", follow);
+  window.addEventListener("popstate", follow);
 }

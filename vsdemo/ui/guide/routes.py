@@ -26,7 +26,7 @@ def routes() -> list[Route]:
     """Return the routes below /guide."""
     return [
         Route("/guide/teacher", _teacher),
-        Route("/guide/worksheet-{number:int}.csv", _worksheet),
+        Route("/guide/worksheet-{number}.csv", _worksheet),
         Route("/guide/{name}", _fragment),
     ]
 
@@ -48,12 +48,13 @@ async def _teacher(request: Request) -> Response:
 async def _worksheet(request: Request) -> Response:
     number = request.path_params["number"]
     with _speaking(request):
-        text = view.worksheet(number - 1)
+        text = view.worksheet(number)
     if text is None:
         return Response(status_code=HTTPStatus.NOT_FOUND, headers=HEADERS)
     name = f'attachment; filename="vsdemo-lesson-{number}.csv"'
     headers = {**HEADERS, "Content-Disposition": name}
-    return Response(text, media_type="text/csv; charset=utf-8", headers=headers)
+    content = text.encode("utf-8-sig")  # by whose mark Excel recognises the encoding
+    return Response(content, media_type="text/csv; charset=utf-8", headers=headers)
 
 
 def _speaking(request: Request) -> AbstractContextManager[None]:

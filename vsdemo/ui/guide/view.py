@@ -22,6 +22,8 @@ from vsdemo.ui.guide import content
 RECORDS = ROOT / "checkpoints"  # also where VSDEMO_CHECKPOINTS names other models
 TERM = re.compile(r"\[\[([^\]|]+)(?:\|([^\]]+))?\]\]")
 FIGURE = re.compile(r"(\d+(?:,\d{3})*(?:\.(\d+))?)(%?)")
+SEPARATORS = {"de": ";"}  # by language; elsewhere the comma is not the decimal sign
+STEP = re.compile(r"tour-([0-9]{1,3})|lesson-([0-9]{1,3})-([0-9]{1,3})")
 WORKSHEET = (
     message("lesson"),
     message("step"),
@@ -43,14 +45,11 @@ def fragment(name: str) -> Markup | None:
     if name == "glossary":
         terms = sorted(content.glossary(), key=lambda term: translate(term.name).lower())
         return render("guide/glossary.html", terms=terms)
-    kind, _, rest = name.partition("-")
-    if kind == "explain" and rest in content.explanations():
-        return _explanation(rest)
-    numbers = [int(part) - 1 for part in rest.split("-") if part.isascii() and part.isdecimal()]
-    if kind == "tour" and len(numbers) == 1:
-        return _tour_step(*numbers)
-    if kind == "lesson" and len(numbers) == 2:
-        return _lesson_step(*numbers)
+    if (tab := name.removeprefix("explain-")) != name:
+        return _explanation(tab) if tab in content.explanations() else None
+    if match := STEP.fullmatch(name):
+        numbers = [int(number) - 1 for number in match.groups() if number]
+        return _tour_step(*numbers) if len(numbers) == 1 else _lesson_step(*numbers)
     return None
 
 
@@ -63,13 +62,17 @@ def teachers_page() -> Markup:
     return render("guide/teacher.html", lessons=lessons, language=language.current())
 
 
-def worksheet(number: int) -> str | None:
-    """Return the questions of a lesson as CSV, with columns to fill in; None for no lesson."""
-    if not 0 <= number < len(content.lessons()):
+def worksheet(name: str) -> str | None:
+    """Return the questions of a lesson as CSV, with columns to fill in; None for no lesson.
+
+    Columns are separated as spreadsheets in the language of the page expect it.
+    """
+    lessons = {str(number): lesson for number, lesson in enumerate(content.lessons(), start=1)}
+    if name not in lessons:
         return None
-    lesson = content.lessons()[number]
+    lesson = lessons[name]
     text = io.StringIO()
-    writer = csv.writer(text)
+    writer = csv.writer(text, delimiter=SEPARATORS.get(language.current(), ","))
     writer.writerow(map(translate, WORKSHEET))
     for place, step in enumerate(lesson.steps, start=1):
         title, options = translate(step.title), " / ".join(map(translate, step.options))

@@ -1,7 +1,7 @@
 """The panel that replays a recorded training, beside another one if that is chosen.
 
-Recorded are the trainings of checkpoints that ship, and short ones that differ from each other in
-one setting, which answer what-if questions.
+Recorded are the trainings of checkpoints that ship, and short ones that answer what-if questions:
+they differ from each other in one setting (and, with few pictures, in the number of epochs).
 """
 
 from __future__ import annotations
@@ -86,25 +86,29 @@ class ReplayPanel:
                         message("Curves of the recorded training"), "replay-curves"
                     )
         self.sentence = gr.State(0)
+        self.has_begun = gr.State(False)
         self.timer = gr.Timer(SECONDS, active=False)
 
     @property
     def outputs(self) -> list[Any]:
         """Every widget that a callback may change."""
         shown = [self.place, self.play, self.note, self.results, self.curves]
-        return [*shown, self.sentence, self.timer]
+        return [*shown, self.sentence, self.has_begun, self.timer]
 
     def connect(self) -> None:
         """Connect the events of the panel."""
         guard = callbacks.report_errors(self.note, "replay")
+        # Ticks have a channel of their own: a late one does not stop the drawing of a new choice.
+        tick = callbacks.report_errors(self.note, "replay tick")
         inputs = [self.choice, self.place, self.sentence, self.other]
         outputs = self.outputs
-        for event in (self.panel.expand, self.choice.input):
-            event(guard(self.begin), [self.choice, self.other], outputs, **NEWEST)
+        choices = [self.choice, self.other]
+        self.panel.expand(guard(self.expand), [*choices, self.has_begun], outputs, **NEWEST)
+        self.choice.input(guard(self.begin), choices, outputs, **NEWEST)
         for event in (self.place.input, self.other.input):
             event(guard(self.show), inputs, outputs, **LATEST)
         self.play.click(guard(self.toggle), [*inputs, self.play], outputs, **NEWEST)
-        self.timer.tick(guard(self.advance), inputs, outputs, **LATEST)
+        self.timer.tick(tick(self.advance), inputs, outputs, **LATEST)
         choosing = [self.choice, self.place, self.other]
         self.results.select(guard(self.choose_sentence), choosing, outputs, **NEWEST)
 
@@ -114,28 +118,39 @@ class ReplayPanel:
         return [self.panel, self.choice, self.other, *self.outputs]
 
     def open(self, name: str | None, other: str | None) -> Updates:
-        """Open the panel with a training that an address names, beside another one."""
+        """Open the panel with a training that an address names.
+
+        Beside another one it is shown to its end, as both curves are to be compared.
+        """
         if name in self.recorded:
-            beside = other if other in self.recorded else NONE
+            is_pair = other in self.recorded
             yield {
                 self.panel: gr.Accordion(open=True),
                 self.choice: name,
-                self.other: beside,
+                self.other: other if is_pair else NONE,
+                self.has_begun: True,
             }
-            yield from self.begin(name, beside)
+            yield from self._begin(name, other, self._last(name) if is_pair else 0)
+
+    def expand(self, name: str | None, other: str | None, has_begun: bool) -> Updates:  # noqa: FBT001 (a state)
+        """Show a training in a panel that is opened for the first time, and not by an address."""
+        if not has_begun:
+            yield from self.begin(name, other)
 
     def begin(self, name: str | None, other: str | None = None) -> Updates:
         """Show a training as it was before its first step."""
         if name in self.recorded:
-            events = self._events(name)
-            last = len(watched.evaluations(events)) - 1
-            yield from self._draw(events, 0)
-            yield {
-                **self._shown(name, 0, 0, other),
-                self.place: gr.update(value=0, maximum=last),
-                self.sentence: 0,
-                **self._buttons(is_playing=False),
-            }
+            yield from self._begin(name, other, 0)
+
+    def _begin(self, name: str, other: str | None, place: int) -> Updates:
+        """Show another training, at an evaluation."""
+        yield {
+            self.place: gr.update(value=place, maximum=self._last(name)),
+            self.sentence: 0,
+            self.has_begun: True,
+            **self._buttons(is_playing=False),
+        }
+        yield from self.show(name, place, 0, other)
 
     def show(
         self, name: str | None, place: int, sentence: int, other: str | None = None
@@ -215,7 +230,9 @@ class ReplayPanel:
         address = images.addresses(gallery.token if gallery else "")
         runs = {translate(name): until}
         if other in self.recorded and other != name:
-            runs[translate(other)] = self._until(other, place)
+            is_last = place >= self._last(name)
+            beside = self._events(other)
+            runs[translate(other)] = beside if is_last else _until_epoch(beside, _epoch(until))
         return {
             self.note: "",
             self.curves: to_json(curves(runs)),
@@ -225,6 +242,21 @@ class ReplayPanel:
     def _buttons(self, *, is_playing: bool) -> Update:
         text = translate(PAUSE) if is_playing else translate(PLAY)
         return {self.play: gr.update(value=text), self.timer: gr.Timer(active=is_playing)}
+
+
+def _epoch(events: Sequence[Event]) -> int:
+    """Return the last epoch that was evaluated; 0 before the training."""
+    return max((int(event["epoch"]) for event in events if event["kind"] == "eval"), default=0)
+
+
+def _until_epoch(events: Sequence[Event], epoch: int) -> list[Event]:
+    """Return the events up to the evaluation of an epoch, or of the last one before it."""
+    ends = [
+        number
+        for number, event in enumerate(events)
+        if event["kind"] == "start" or (event["kind"] == "eval" and event["epoch"] <= epoch)
+    ]
+    return list(events[: ends[-1] + 1])
 
 
 def recorded() -> dict[str, Path]:

@@ -28,12 +28,11 @@ from vsdemo.ui.training.curves import curves_widget, to_json
 from vsdemo.ui.training.plan import FIRST_DATASET, FIRST_PRESET, PlanPanel, Request
 from vsdemo.ui.training.replay import ReplayPanel
 from vsdemo.ui.training.run_table import run_table
-from vsdemo.ui.training.state import TrainState
+from vsdemo.ui.training.state import BESIDE, REPLAY, TrainState
 from vsdemo.ui.training.status import log, status
 
 ABOUT = message("Train a model, and watch its search results improve.")
 MAX_SHOWN = 6  # runs whose curves are drawn together
-REPLAY, BESIDE = "replay", "beside"  # in addresses: a recorded training, and another one
 FAST_TICK, SLOW_TICK = 1, 5  # seconds between two updates, while a run trains and otherwise
 Seen = dict[Any, Any]  # hashes of what a page has drawn, so that nothing is drawn twice
 
@@ -56,6 +55,10 @@ class TrainTab:
             self.note = gr.HTML(static(lambda: view.closed(command)))
         self.replay = ReplayPanel(self.library)
         self.replay.connect()
+        record = context.guard(self, note=self.replay.note, channel="")(self.record_replay)
+        chosen = [self.state, self.replay.choice, self.replay.other]
+        for event in (self.replay.panel.expand, self.replay.choice.input, self.replay.other.input):
+            event(record, chosen, [self.state, *context.place], **QUIET)
         if self.is_open:
             self._connect()
 
@@ -101,9 +104,13 @@ class TrainTab:
         """Nothing takes long to load."""
         return []
 
-    def show(self, visit: Visit, state: TrainState, *values: Any) -> Updates:
+    def show(self, visit: Visit, state: TrainState | None, *values: Any) -> Updates:
         """Show the runs, first that of the address, and what the next one needs."""
-        run = visit.selection.value("run") if visit.selection != state.selection else None
+        state = state or TrainState()
+        is_new = visit.selection != state.selection
+        run, replay, beside = (
+            visit.selection.value(name) if is_new else None for name in ("run", REPLAY, BESIDE)
+        )
         state = replace(
             state,
             shown=(run,) if run else state.shown,
@@ -111,13 +118,28 @@ class TrainTab:
             gallery=visit.gallery,
             selection=visit.selection,
         )
-        yield from self.replay.open(visit.selection.value(REPLAY), visit.selection.value(BESIDE))
+        if replay in self.replay.recorded:
+            state = self._with_replay(state, replay, beside)
+            yield from self.replay.open(replay, beside)
         if not self.is_open:
             yield {self.state: state, **self.context.record(state)}
             return
         seen, *plan = values
         yield self._shown(state, seen, _visitor(visit.page))
         yield from self.plan.preview(*plan)
+
+    def record_replay(self, state: TrainState, name: str | None, other: str | None) -> Updates:
+        """Let the address name the recorded trainings that are chosen."""
+        if name in self.replay.recorded:
+            state = self._with_replay(state, name, other)
+            state = replace(
+                state, selection=replace(state.selection, other=tuple(state.recordings.items()))
+            )
+            yield {self.state: state, **self.context.record(state)}
+
+    def _with_replay(self, state: TrainState, name: str, other: str | None) -> TrainState:
+        beside = other if other in self.replay.recorded else ""
+        return replace(state, replay=name, beside=beside)
 
     def _shown(self, state: TrainState, seen: Seen, visitor: str) -> Update:
         """Return the update of all runs, with the address of what is shown."""
