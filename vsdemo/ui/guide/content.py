@@ -88,6 +88,7 @@ class LessonStep(_Part):
         answer: Number of the right one.
         button: Label of the button that opens the page.
         address: The address of the page.
+        look: CSS selector of what is framed on the page; empty if that is plain to see.
         see: What there is to see; a template with figures from the records of the results.
         checks: What the step states about the models' answers, for the test that recomputes them.
     """
@@ -99,6 +100,7 @@ class LessonStep(_Part):
     answer: int = -1
     button: Text
     address: Address
+    look: str = ""
     see: Text
     checks: tuple[dict[str, Any], ...] = ()
 

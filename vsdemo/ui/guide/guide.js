@@ -2,7 +2,7 @@
 {
   const SEEN = "vsdemo-tour"; // in the browser: whether the tour was offered before
   const PARAMETER = "learn"; // in the address: the open page of the guide
-  const FRAME_MS = 4000; // how long something is looked for on the page
+  const FRAME_MS = 10000; // how long something is looked for on the page
   const PAGE = /^(home|here|glossary|explain-[a-z]+|tour-\d{1,3}|lesson-\d{1,3}-\d{1,3})$/;
   let page = ""; // name of the page that is in the guide, open or closed
   let opened = 0; // how many pages were opened; only the newest one counts
@@ -128,6 +128,7 @@
     else if (button.dataset.go) {
       go(button.dataset.go);
       if ("reveals" in button.dataset) reveal();
+      if (button.dataset.look) frame(button.dataset.look, opened);
     } else open(button.dataset.guide, { term: button.dataset.term ?? "" });
   });
 
