@@ -17,7 +17,7 @@ class TrainState:
     Attributes:
         shown: Names of runs; the first is shown in full, the others only as curves.
         sentence: Number of the watched sentence whose photos are shown.
-        replay: The recorded training in the open panel; empty if that is closed.
+        replay: The recorded training in the panel; empty as long as that was not opened.
         beside: The recorded training beside it; empty without one.
         model: Key of the model, which the tab does not use.
         gallery: Key of the gallery, which the tab does not use.
