@@ -29,6 +29,23 @@ requestAnimationFrame(wait);
 """
 
 
+@pytest.fixture
+def visit_shipped(shipped, browser):
+    """Open a page of the app as it ships."""
+    pages = []
+
+    def visit_shipped(path):
+        page = browser.new_page(viewport=DESKTOP)
+        pages.append(page)
+        page.set_default_timeout(PATIENCE)
+        page.goto(shipped + path)
+        return page
+
+    yield visit_shipped
+    for page in pages:
+        page.close()
+
+
 def test_a_page_is_usable_soon(visit):
     began = time.monotonic()
     page = visit(path="?q=one+yellow+bar")
@@ -39,17 +56,14 @@ def test_a_page_is_usable_soon(visit):
 
 
 @pytest.mark.timeout(600)
-def test_a_click_in_the_hierarchy_is_fast(shipped, browser):
-    page = browser.new_page(viewport=DESKTOP)
-    page.set_default_timeout(PATIENCE)
-    page.goto(f"{shipped}?tab=hierarchy&q=an+animal")
+def test_a_click_in_the_hierarchy_is_fast(visit_shipped):
+    page = visit_shipped("?tab=hierarchy&q=an+animal")
     expect(page.locator("#map .map")).to_have_attribute("data-drawn", re.compile(r"\d"))
     times = []
     for _ in range(9):
         button = page.locator("#above button, #below button").nth(1)
         times.append(milliseconds(button, "#here section"))
         page.wait_for_timeout(700)
-    page.close()
     print(f"{times} ms")
     assert sorted(times)[len(times) // 2] <= CLICK, times
 
@@ -100,11 +114,9 @@ def test_nothing_jumps_when_results_come(visit, width):
 
 @pytest.mark.timeout(600)
 @pytest.mark.parametrize("model", ["gru", "char_gru", "order", "dt_lstm", "clip"])
-def test_another_sentence_is_read_within_300_milliseconds(shipped, browser, model):
+def test_another_sentence_is_read_within_300_milliseconds(visit_shipped, model):
     """From the click on the button, with the search."""
-    page = browser.new_page(viewport=DESKTOP)
-    page.set_default_timeout(PATIENCE)
-    page.goto(f"{shipped}?tab=search&model=storybook/{model}&q=a+dog+chases+a+man")
+    page = visit_shipped(f"?tab=search&model=storybook/{model}&q=a+dog+chases+a+man")
     page.get_by_text("How the model reads the sentence").click()
     expect(page.locator("ol.reading")).to_be_visible()
     times = []
@@ -112,37 +124,30 @@ def test_another_sentence_is_read_within_300_milliseconds(shipped, browser, mode
         page.wait_for_timeout(1000)  # pictures are loaded
         page.get_by_label("Sentence", exact=True).fill(f"a man chases a {animal}")
         times.append(milliseconds(page.locator("#find"), "ol.reading > li:last-child", animal))
-    page.close()
     print(f"{model}: {times} ms")
     assert sorted(times)[len(times) // 2] <= 300
 
 
 @pytest.mark.timeout(600)
-def test_a_replay_starts_within_a_second(shipped, browser):
-    page = browser.new_page(viewport=DESKTOP)
-    page.set_default_timeout(PATIENCE)
-    page.goto(f"{shipped}?tab=train")
+def test_a_replay_starts_within_a_second(visit_shipped):
+    page = visit_shipped("?tab=train")
     page.get_by_role("button", name="Replay a recorded training").click()
     expect(page.locator("#replay-results img").first).to_be_visible()
     page.wait_for_timeout(2000)  # pictures are loaded
     time = milliseconds(page.locator("#replay-play"), "#replay-results", "epoch 1")
-    page.close()
     print(f"{time} ms")
     assert time <= 1000
 
 
 @pytest.mark.timeout(600)
-def test_four_models_are_compared_within_a_second_and_a_half(shipped, browser):
-    page = browser.new_page(viewport=DESKTOP)
-    page.set_default_timeout(PATIENCE)
+def test_four_models_are_compared_within_a_second_and_a_half(visit_shipped):
     models = "model=storybook/vse&with=storybook/gru,storybook/order,storybook/clip"
-    page.goto(f"{shipped}?tab=compare&{models}&q=a+dog")
+    page = visit_shipped(f"?tab=compare&{models}&q=a+dog")
     expect(page.locator("#compare-results .ranking")).to_have_count(4)
     times = []
     for animal in ("cat", "horse", "bear", "fox", "cow"):
         page.wait_for_timeout(2000)  # pictures are loaded
         page.locator("#compare-query input, #compare-query textarea").fill(f"a man sees a {animal}")
         times.append(milliseconds(page.locator("#compare-go"), "#compare-results"))
-    page.close()
     print(f"{times} ms")
     assert sorted(times)[len(times) // 2] <= 1500

@@ -119,7 +119,9 @@ class Spec:
     @property
     def has_changed_network(self) -> bool:
         """Whether the best epoch came after the tuning of the end had begun."""
-        return self.has_own_network and is_changed(Path(self.folder or "") / DIFFERENCE)
+        if self.folder is None or not self.has_own_network:
+            return False
+        return is_changed(self.folder / DIFFERENCE)
 
     @property
     def has_tuned_network(self) -> bool:

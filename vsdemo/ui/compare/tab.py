@@ -295,8 +295,6 @@ class CompareTab:
     def _compare(self, state: CompareState) -> Updates:
         """Ask every model, and fill the page."""
         engines = yield from self._engines(state)
-        if not _usable(engines):
-            raise UserError(next(str(problem) for problem in engines.values()))
         if state.has_photo:
             for model in _usable(engines):
                 yield from callbacks.load_captions(self.library, self.note, model, state.gallery)
@@ -317,7 +315,11 @@ class CompareTab:
         }
 
     def _engines(self, state: CompareState) -> Generator[Update, None, dict[str, Engine | str]]:
-        """Load the models, all at the same time; in place of one that fails, return the reason."""
+        """Load the models, all at the same time; in place of one that fails, return the reason.
+
+        Raises:
+            UserError: All of them fail.
+        """
         for model in state.models:
             self.library.engine(model, state.gallery)
         engines: dict[str, Engine | str] = {}
@@ -330,6 +332,8 @@ class CompareTab:
                 raise
             except UserError as error:
                 engines[model] = shorten_paths(str(error))
+        if not _usable(engines):
+            raise UserError(str(engines[state.models[0]]))
         return engines
 
     def _examples(self, state: CompareState) -> list[str]:

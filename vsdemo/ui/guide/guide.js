@@ -32,8 +32,8 @@
 
   const unframe = () => document.querySelector(".framed")?.classList.remove("framed");
 
-  // Frame what a step of the tour is about, as soon as it is on the page.
-  const frame = (selector, number, until = performance.now() + FRAME_MS) => {
+  // Frame what a step is about, as soon as it is on the page.
+  const frame = (selector, number = opened, until = performance.now() + FRAME_MS) => {
     if (number !== opened) return; // another page of the guide was opened, or it was closed
     unframe();
     const element = [...document.querySelectorAll(selector)].find((e) => e.checkVisibility());
@@ -73,7 +73,7 @@
     const shown = place.querySelector("[data-show]");
     if (shown) {
       if (new URLSearchParams(shown.dataset.show).get("tab") !== tab()) go(shown.dataset.show);
-      frame(shown.dataset.look, number);
+      frame(shown.dataset.look);
     }
     if (takesFocus) place.focus({ preventScroll: true });
     if (term) place.querySelector(`#term-${CSS.escape(term.replaceAll(" ", "-"))}`)?.focus();
@@ -128,7 +128,7 @@
     else if (button.dataset.go) {
       go(button.dataset.go);
       if ("reveals" in button.dataset) reveal();
-      if (button.dataset.look) frame(button.dataset.look, opened);
+      if (button.dataset.look) frame(button.dataset.look);
     } else open(button.dataset.guide, { term: button.dataset.term ?? "" });
   });
 
