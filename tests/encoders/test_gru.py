@@ -62,12 +62,12 @@ def test_threads_share_an_encoder(vocab, sentences, monkeypatch):
     monkeypatch.setattr(recurrent, "fast_dtype", lambda: torch.bfloat16)
     encoder = gru(vocab, bidirectional=True)
     own = dict(encoder.gru.named_parameters())
-    x = torch.rand(8, 12, WORD_DIM)
+    x, lengths = torch.rand(8, 12, WORD_DIM), torch.full((8,), 12)
 
     @torch.no_grad()
     def encode(number: int) -> torch.Tensor:
         with torch.autocast("cpu", torch.bfloat16, enabled=number % 2 == 0):
-            return recurrent.run(encoder.gru, x)[0]
+            return recurrent.run(encoder.gru, x, lengths)[0]
 
     expected = [encode(0), encode(1)]
     with ThreadPoolExecutor(8) as pool:

@@ -1,13 +1,19 @@
 """The widgets above the button Train."""
 
+import time
+from itertools import count
+
 import gradio as gr
 import pytest
+from playwright.sync_api import expect
 
 from tests.support.captioned_folder import write_photos, write_table
+from tests.support.training_app import choose
 from vsdemo import models
 from vsdemo.core.errors import UserError
 from vsdemo.data.catalog.catalog import Catalog
 from vsdemo.ui.library import Library
+from vsdemo.ui.training import form
 from vsdemo.ui.training.plan import PlanPanel, Request
 
 
@@ -68,6 +74,26 @@ def test_a_choice_that_is_reported_twice_changes_the_form_once():
     first = next(panel.choose(("hypernyms", "storybook"), *choices))
     assert first[panel.dataset]["value"] != "wordnet"
     assert list(panel.choose(first[panel.reported], *choices)) == []
+
+
+def test_a_slow_second_report_does_not_undo_what_was_typed(visit, monkeypatch):
+    page = visit(path="?tab=train")
+    command, sentence = page.locator("#command"), page.get_by_label("A sentence to watch")
+    expect(command).to_contain_text("train bow/lesson")
+    make_form, reports = form.form, count()
+
+    def slow_form(*args):
+        time.sleep(0.5 + next(reports))
+        return make_form(*args)
+
+    monkeypatch.setattr(form, "form", slow_form)
+    choose(page, "Preset", "gru")
+    expect(command).to_contain_text("train gru ")
+    sentence.fill("one red bar")
+    page.wait_for_timeout(1500)
+    sentence.press("Tab")
+    expect(command).to_contain_text("--watch=one red bar")
+    expect(sentence).to_have_value("one red bar")
 
 
 def test_a_public_server_shows_no_photos_of_a_run_on_others(own_home, tmp_path, monkeypatch):

@@ -115,17 +115,16 @@ class CharRNN(SequenceEncoder):
     def states(self, batch: Words) -> Tensor:
         """Run both directions: (B, T, D), the two states after each character.
 
-        The backward network reads each sentence reversed within its own length, so padding comes
-        last in both directions and the batch needs no packing. That is faster for sentences of
-        similar length.
+        The backward network reads each sentence reversed within its own length.
         """
         x = self.dropout(self.table(batch.ids))  # (B, T, char_dim)
         steps = torch.arange(x.shape[1], device=x.device)
         reverse = batch.lengths.to(x.device)[:, None] - 1 - steps  # (B, T)
         reverse = torch.where(reverse < 0, steps, reverse)[..., None]  # (B, T, 1), its own inverse
-        onward = run(self.onward, x)[0]  # (B, T, D / 2)
+        onward = run(self.onward, x, batch.lengths)[0]  # (B, T, D / 2)
         # `take_along_dim` would need no `expand_as`, but fixes the shapes of an exported model.
-        backward = run(self.backward, x.gather(1, reverse.expand_as(x)))[0]
+        reverse_x = x.gather(1, reverse.expand_as(x))
+        backward = run(self.backward, reverse_x, batch.lengths)[0]
         return torch.cat([onward, backward.gather(1, reverse.expand_as(backward))], -1)
 
     def pool(self, states: Tensor, mask: Tensor) -> Tensor:

@@ -12,6 +12,7 @@ from torch.func import functional_call
 from torch.nn.utils.rnn import PackedSequence, pack_padded_sequence
 
 from vsdemo.core.device import fast_dtype
+from vsdemo.encoders.packed_gru import packed_gru
 
 # Mode of a network -> its gates in the order of the ONNX operator, and attributes of the operator.
 OPERATORS: dict[str, tuple[tuple[int, ...], dict[str, int]]] = {
@@ -44,31 +45,32 @@ def initialise(network: nn.GRU | nn.LSTM) -> None:
             nn.init.ones_(weights.data[units : 2 * units])
 
 
-def run(network: nn.GRU | nn.LSTM, x: Tensor, lengths: Tensor | None = None) -> Any:
+def run(network: nn.GRU | nn.LSTM, x: Tensor, lengths: Tensor) -> Any:
     """Run a recurrent network in the precision of autocast.
 
     Autocast leaves recurrent networks on a CPU in float32, so weights and inputs are cast here.
 
     Args:
-        network: With `batch_first`.
+        network: Of one layer, with `batch_first`.
         x: Inputs, (B, T, input).
-        lengths: (B,), to pack the sequences, so that padding costs nothing and is not read.
+        lengths: (B,), on the CPU. Sequences are packed, so padding costs nothing and is not read.
 
     Returns:
-        What the network returns: states (B, T, D), and last states.
+        What the network returns: states (B, T, directions * D), which are 0 after the end of a
+        sequence, and last states.
     """
     if torch.onnx.is_in_onnx_export():
         return _operator(network, x, lengths)
     dtype = fast_dtype() if torch.is_autocast_enabled(x.device.type) else x.dtype
-    inputs: Any = x.to(dtype)
-    if lengths is not None:
-        inputs = pack_padded_sequence(inputs, lengths, batch_first=True, enforce_sorted=False)
+    packed = pack_padded_sequence(x.to(dtype), lengths, batch_first=True, enforce_sorted=False)
     with _swapping:
         weights = {name: w.to(dtype) for name, w in network.named_parameters()}
-        states, last = functional_call(network, weights, (inputs,))
-    if lengths is not None:
-        states = _padded(states, lengths)
-    return states, last
+    if isinstance(network, nn.GRU) and torch.is_grad_enabled() and x.device.type == "cpu":
+        states, last = packed_gru(weights, packed)
+    else:
+        with _swapping:
+            states, last = functional_call(network, weights, (packed,))
+    return _padded(states, lengths), last
 
 
 def _padded(packed: PackedSequence, lengths: Tensor) -> Tensor:
@@ -86,9 +88,7 @@ def _padded(packed: PackedSequence, lengths: Tensor) -> Tensor:
     return states.view(*rows.shape, -1)
 
 
-def _operator(
-    network: nn.GRU | nn.LSTM, x: Tensor, lengths: Tensor | None
-) -> tuple[Tensor, Tensor]:
+def _operator(network: nn.GRU | nn.LSTM, x: Tensor, lengths: Tensor) -> tuple[Tensor, Tensor]:
     """Run a recurrent network as one operator of the ONNX model that is being exported.
 
     torch.export has no packed sequences, and would unroll the steps of one length.
@@ -112,9 +112,7 @@ def _operator(
         return torch.stack(by_gate)
 
     inputs = [x.transpose(0, 1), stack("weight_ih"), stack("weight_hh")]
-    inputs.append(torch.cat([stack("bias_ih"), stack("bias_hh")], 1))
-    if lengths is not None:
-        inputs.append(lengths.int())
+    inputs += [torch.cat([stack("bias_ih"), stack("bias_hh")], 1), lengths.int()]
     batch, steps, _ = x.shape
     states, last = torch.onnx.ops.symbolic_multi_out(
         network.mode,

@@ -130,7 +130,8 @@ class PlanPanel:
         """Show the form of another preset or data set, without changes.
 
         Gradio reports a choice in a dropdown twice, both times with the sentence of that moment, so
-        the second report would undo what a visitor has typed since.
+        the second report would undo what a visitor has typed since. It must be handled after the
+        first, or it is not known to be the second.
 
         Args:
             reported: Preset and data set as they were last reported.
@@ -155,7 +156,6 @@ class PlanPanel:
             self.reported: (request.preset, request.dataset),
             self.note: "",
         }
-        yield from self.preview(request.preset, dataset, sentence, request.board, ())
 
     def change_form(
         self,

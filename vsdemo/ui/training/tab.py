@@ -17,7 +17,7 @@ from vsdemo.serving import access, trainings
 from vsdemo.training.jobs import jobs
 from vsdemo.training.jobs.spec import JobSpec
 from vsdemo.ui import callbacks, images
-from vsdemo.ui.callbacks import LATEST, QUIET, Update, Updates
+from vsdemo.ui.callbacks import LATEST, NEWEST, QUIET, Update, Updates
 from vsdemo.ui.components import html
 from vsdemo.ui.components.labels import label, static
 from vsdemo.ui.components.widgets import about_html, clickable_html
@@ -316,11 +316,14 @@ class TrainTab:
     def _connect(self) -> None:
         context, plan, inputs = self.context, self.plan, [self.state, self.seen]
         guard = context.guard(self, channel="")
+        preview = context.guard(self, channel="plan")(plan.preview)
+        choices = [plan.reported, *plan.choices]
         for event in (plan.preset.input, plan.dataset.input):
-            event(guard(plan.choose), [plan.reported, *plan.choices], plan.outputs, **QUIET)
-        plan.form.input(guard(plan.change_form), plan.choices, plan.outputs, **LATEST)
+            chosen = event(guard(plan.choose), choices, plan.outputs, **QUIET, concurrency_limit=1)
+            chosen.then(preview, plan.inputs, plan.outputs, **NEWEST)
         for event in (plan.sentence.blur, plan.sentence.submit, plan.board.input):
-            event(guard(plan.preview), plan.inputs, plan.outputs, **QUIET)
+            event(preview, plan.inputs, plan.outputs, **NEWEST)
+        plan.form.input(guard(plan.change_form), plan.choices, plan.outputs, **LATEST)
         plan.go.click(guard(self.train), [*inputs, *plan.inputs], self.outputs, **QUIET)
         self.timer.tick(self.tick, inputs, self.updated, **QUIET)
         for event, callback in (
