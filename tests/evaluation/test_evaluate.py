@@ -6,6 +6,7 @@ import shlex
 import shutil
 from dataclasses import replace
 from itertools import pairwise
+from statistics import mean, pstdev
 
 import pytest
 from safetensors.torch import load_file, save_file
@@ -65,8 +66,10 @@ def test_metrics_are_consistent(measured):
 
 
 def test_a_trained_model_is_better_than_chance(measured):
-    chance = 100 * sum((1 / 8, 5 / 8, 1))
-    assert sum(measured["t2i"][k] for k in ("r1", "r5", "r10")) > chance + 50
+    """Three standard deviations above random ranks of the 8 photos, for 40 captions."""
+    counts = [3, 2, 2, 2, 2, 1, 1, 1]  # in how many of R@1, R@5 and R@10 each rank counts
+    limit = mean(counts) + 3 * pstdev(counts) / 40**0.5
+    assert sum(measured["t2i"][k] for k in ("r1", "r5", "r10")) > 100 * limit
 
 
 def test_evaluation_is_deterministic(measured, toy_checkpoint):
