@@ -22,8 +22,13 @@ ROOT = Path(__file__).resolve().parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 ALL_COMMANDS = (ROOT / "vsdemo" / "cli" / "README.md").read_text(encoding="utf-8")
 SERVING = (ROOT / "vsdemo" / "serving" / "README.md").read_text(encoding="utf-8")
+RESULTS = (ROOT / "checkpoints" / "README.md").read_text(encoding="utf-8")
 COMMAND = re.compile(r"^ {4}python -m vsdemo (.+)$", re.MULTILINE)
-COMMANDS = COMMAND.findall(README + ALL_COMMANDS + SERVING)
+IN_TEXT = re.compile(r"python\s+-m\s+vsdemo\s+([^`&]+)")
+COMMANDS = [
+    *COMMAND.findall(README + ALL_COMMANDS + SERVING),
+    *dict.fromkeys(" ".join(words.split()) for words in IN_TEXT.findall(RESULTS)),
+]
 PICTURE = ".github/search.png"
 
 

@@ -30,7 +30,7 @@ CHECKS = [
     for j, step in enumerate(lesson.steps, start=1)
     for check in step.checks
 ]
-OF_GALLERY = ("first", "second_photo", "nothing", "misspelt", "same_order", "in_common")
+OF_GALLERY = ("first", "second_photo", "among", "nothing", "misspelt", "same_order", "in_common")
 OF_GALLERY += ("region", "no_region")
 engines: dict[str, Engine] = {}
 
@@ -61,6 +61,12 @@ def dev_curve(name):
     return [e["rsum"] for e in reader_for(recorded()[name]).read() if e["kind"] == "eval"]
 
 
+def ranks(name, number):
+    """Return the rank of the photo of a watched sentence at each evaluation of a recording."""
+    events = reader_for(recorded()[name]).read()
+    return [e["watched"][number]["own"]["rank"] for e in events if "watched" in e]
+
+
 def region_of(model, check):
     """Return the region of a phrase in a photo; None if the model says that it is not there."""
     alignment = engine(model).align_photo(check["photo"], check["q"])
@@ -79,6 +85,8 @@ def holds(check):  # noqa: C901 (a case for each kind of statement)
             return not is_true(place(check, 1), meaning)
         case {"second_photo": _, "meaning": meaning}:
             return is_true(place(check, 2), meaning)
+        case {"among": model, "q": text, "meaning": meaning}:
+            return any(is_true(hit.number, meaning) for hit in engine(model).search(text, ROWS))
         case {"nothing": model, "q": text}:
             return not engine(model).matches(text, engine(model).search(text, 1))
         case {"misspelt": model, "q": text, "near": near}:
@@ -111,8 +119,9 @@ def holds(check):  # noqa: C901 (a case for each kind of statement)
         case {"better": name, "than": other}:
             return max(dev_curve(name)) > max(dev_curve(other)) + CLEAR
         case {"last_rank": name, "sentence": number}:
-            watched = [e["watched"] for e in reader_for(recorded()[name]).read() if "watched" in e]
-            return check["least"] <= watched[-1][number]["own"]["rank"] <= check["most"]
+            return check["least"] <= ranks(name, number)[-1] <= check["most"]
+        case {"best_rank": name, "sentence": number}:
+            return check["least"] <= min(ranks(name, number)) <= check["most"]
         case {"figure": record, "name": name}:
             figure = Page(ROOT).figure(record, name)
             return check["least"] <= figure <= check["most"]

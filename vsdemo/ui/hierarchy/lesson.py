@@ -36,7 +36,7 @@ STEPS = (
         title=message("An order in the plane"),
         do=message("In the figure below, drag a concept out of the cone of the concept above it."),
         see=message(
-            "Its line turns red: a concept lies below another one only while it is inside its "
+            "Its line turns orange: a concept lies below another one only while it is inside its "
             "cone, that is, while both of its coordinates are at least as large."
         ),
     ),

@@ -1,7 +1,7 @@
 """The panel that replays a recorded training, beside another one if that is chosen.
 
 Recorded are the trainings of checkpoints that ship, and short ones that answer what-if questions:
-they differ from each other in one setting (and, with few pictures, in the number of epochs).
+they differ from each other in one setting (and, with few pictures, in epochs and dropout).
 """
 
 from __future__ import annotations
