@@ -152,10 +152,10 @@ def test_a_sentence_with_too_many_phrases_is_refused_soon():
     phrases = " ".join(
         f"near/ADP/{end}/case a/DET/{end}/det thing{end}/NOUN/1/obl" for end in range(4, 184, 3)
     )
-    since = time.thread_time()
+    since = time.monotonic()
     with pytest.raises(UserError, match="shorten it"):
         closure([parsed(f"runs/VERB/0/root {phrases}").tree])
-    assert time.thread_time() - since < 2
+    assert time.monotonic() - since < 2
 
 
 @given(random_trees())

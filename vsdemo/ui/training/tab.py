@@ -319,6 +319,7 @@ class TrainTab:
         preview = context.guard(self, channel="plan")(plan.preview)
         choices = [plan.reported, *plan.choices]
         for event in (plan.preset.input, plan.dataset.input):
+            # One at a time, because Gradio reports a choice twice; see `choose`.
             chosen = event(guard(plan.choose), choices, plan.outputs, **QUIET, concurrency_limit=1)
             chosen.then(preview, plan.inputs, plan.outputs, **NEWEST)
         for event in (plan.sentence.blur, plan.sentence.submit, plan.board.input):
