@@ -320,9 +320,9 @@ class TrainTab:
         choices = [plan.reported, *plan.choices]
         for event in (plan.preset.input, plan.dataset.input):
             # One at a time, because Gradio reports a choice twice; see `choose`.
-            chosen = event(guard(plan.choose), choices, plan.outputs, **QUIET, concurrency_limit=1)
-            chosen.then(preview, plan.inputs, plan.outputs, **NEWEST)
-        for event in (plan.sentence.blur, plan.sentence.submit, plan.board.input):
+            event(guard(plan.choose), choices, plan.outputs, **QUIET, concurrency_limit=1)
+        sentence_events = (plan.sentence.blur, plan.sentence.submit)
+        for event in (plan.reported.change, *sentence_events, plan.board.input):
             event(preview, plan.inputs, plan.outputs, **NEWEST)
         plan.form.input(guard(plan.change_form), plan.choices, plan.outputs, **LATEST)
         plan.go.click(guard(self.train), [*inputs, *plan.inputs], self.outputs, **QUIET)
