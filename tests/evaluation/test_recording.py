@@ -1,5 +1,6 @@
 """Results become records with the command, the seeds, the commit and the figures."""
 
+import subprocess
 from datetime import date
 
 import pytest
@@ -22,6 +23,12 @@ def test_a_run_is_recorded_with_the_command_that_trains_it(toy_checkpoint) -> No
     assert record.figures["rsum"] == result["rsum"]
     assert record.figures["ci95"] == result["ci95"]
     assert not {"task", "split", "dataset", "checkpoint"} & record.figures.keys()
+    ((log,),) = record.runs.values()
+    assert record.command.startswith(log.command)
+    assert log.chosen_by == "rsum"
+    best = max(log.dev.values())
+    assert best == pytest.approx(result["rsum"], abs=0.01)  # the epoch that is best on dev
+    assert log.minutes == pytest.approx(record.minutes, abs=0.01)
 
 
 def test_a_checkpoint_that_ships_is_recorded_by_its_name(toy_checkpoint, monkeypatch) -> None:
@@ -31,6 +38,7 @@ def test_a_checkpoint_that_ships_is_recorded_by_its_name(toy_checkpoint, monkeyp
     name = toy_checkpoint.name
     assert (record.title, record.checkpoint, record.command) == (f"`{name}`", name, "evaluate")
     assert record.figures == {"t2i": 3.5}
+    assert record.runs is None
 
 
 def test_without_git_the_commit_is_unknown(monkeypatch) -> None:
@@ -41,12 +49,27 @@ def test_without_git_the_commit_is_unknown(monkeypatch) -> None:
     assert recording.commit() is None
 
 
-def test_the_commit_says_whether_files_differ_from_it(monkeypatch) -> None:
-    class Git:
-        stdout = "0123456789abcdef-dirty\n"
+def test_the_commit_says_whether_files_differ_from_it(monkeypatch, tmp_path) -> None:
+    def git(*arguments):
+        return subprocess.run(
+            ["git", "-C", tmp_path, *arguments], capture_output=True, text=True, check=True
+        )
 
-    monkeypatch.setattr("subprocess.run", lambda command, **options: Git)
-    assert recording.commit() == "0123456789abcdef-dirty"
+    git("init", "-q")
+    for name in ("code.py", "checkpoints/results/a.json", "checkpoints/README.md"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text("first")
+    git("add", ".")
+    git("-c", "user.name=a", "-c", "user.email=a@b.c", "commit", "-q", "-m", "first")
+    head = git("rev-parse", "HEAD").stdout.strip()
+    monkeypatch.setattr(recording, "ROOT", tmp_path)
+    assert recording.commit() == head
+    (tmp_path / "checkpoints/results/a.json").write_text("measured")
+    (tmp_path / "checkpoints/README.md").write_text("measured")
+    (tmp_path / "new.txt").write_text("new")
+    assert recording.commit() == head
+    (tmp_path / "code.py").write_text("second")
+    assert recording.commit() == f"{head}-dirty"
 
 
 def test_a_difference_is_recorded_with_both_trainings(toy_checkpoint, toy_order) -> None:

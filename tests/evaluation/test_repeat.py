@@ -35,7 +35,7 @@ def test_ten_commands_of_the_page_give_its_figures(real_data, tmp_path):
             command, cwd=CHECKPOINTS.parent, capture_output=True, text=True, check=False
         )
         assert done.returncode == 0, (record.command, done.stderr[-500:])
-        by_split = not key.startswith("results/")  # a checkpoint's own metrics
+        by_split = not key.startswith("results/")  # metrics that ship with the weights
         figures = record.figures["test"] if by_split else record.figures
         differing = repeat.disagreements(figures, records.read(file).figures)
         print(f"{record.command}: {len(differing)} figures differ", flush=True)

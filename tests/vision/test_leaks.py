@@ -42,6 +42,20 @@ def test_other_photos_and_other_networks_are_accepted(photos):
     leaks.check_unseen("torchvision/densenet169", "second")
 
 
+@pytest.mark.parametrize("network", ["tuned:flickr8k/vse", "tuned:flickr8k/vse-pocket", "finder"])
+def test_a_tuned_network_has_seen_the_photos_that_it_was_tuned_on(real_data, network):
+    with pytest.raises(
+        UserError, match=f"{network} has learned from .* of flickr8k:1's test split"
+    ):
+        leaks.check_unseen(network, "flickr8k:1")
+    leaks.check_unseen(network, "flickr8k")
+
+
+def test_a_network_that_was_tuned_over_pocket_has_seen_its_photos(real_data):
+    with pytest.raises(UserError, match="has learned from 86 of the 100 photos of pascal1k:1"):
+        leaks.check_unseen("tuned:flickr8k/vse-pocket", "pascal1k:1")
+
+
 def test_pocket_is_refused_on_most_splits_of_pascal1k(real_data, run, tmp_path):
     settings = ("--set", "backbone=pocket", "--set", "crops=whole", "--out", tmp_path / "run")
     code, _, error = run("train", "bow", "--data", "pascal1k:1", *settings)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from datetime import date
@@ -16,7 +16,7 @@ from vsdemo import models
 from vsdemo.core import events
 from vsdemo.core.config import Config, override
 from vsdemo.core.errors import UserError
-from vsdemo.core.nested import flatten, unflatten
+from vsdemo.core.nested import unflatten
 from vsdemo.core.paths import checkpoints_root
 from vsdemo.evaluation import cards
 from vsdemo.evaluation.evaluate import load_data
@@ -183,24 +183,14 @@ class Reproduction:
         Raises:
             UserError: It is not complete.
         """
-        log = self._events(training)
-        if not log:
-            folder = self.out / training.name
+        folder = self.out / training.name
+        if not self._events(training):
             raise UserError(f"{folder} is not trained yet; run `{self.experiment.command}`.")
-        done = [event for event in log if event["kind"] == "done"][-1]
-        on_dev = {
-            str(event["epoch"]): flatten(event, separator=" ")
-            for event in log
-            if event["kind"] == "eval"
-        }
-        chosen_by = next(key for key in done if key.startswith("best_")).removeprefix("best_")
-        return RunLog(
+        return records.read_log(
+            folder,
             name=training.name,
             command=_command(training, Path("runs") / self.experiment.name / training.name),
-            minutes=round(done["seconds"] / 60, 2),
-            chosen_by=chosen_by,
-            dev=_curve(on_dev, chosen_by),
-            curves={name: _curve(on_dev, name) for name in self.experiment.curves},
+            curves=self.experiment.curves,
         )
 
     @property
@@ -216,11 +206,6 @@ def _ensemble(folder: Path) -> Iterator[Path]:
         combined = Path(parent) / folder.name
         ensemble.make([folder], combined)
         yield combined
-
-
-def _curve(on_dev: Mapping[str, Mapping[str, float]], name: str) -> dict[str, float]:
-    """Return the epochs with a dev metric, and its values."""
-    return {epoch: round(values[name], 2) for epoch, values in on_dev.items() if name in values}
 
 
 def _config(training: Training) -> Config:

@@ -13,6 +13,7 @@ from tests.support import small_pairs
 from vsdemo.core.embeddings import Embeddings
 from vsdemo.core.errors import UserError
 from vsdemo.core.sentences import Sentence
+from vsdemo.data.pairs import contamination
 from vsdemo.data.pairs import nli as pairs_of
 from vsdemo.data.pairs.nli import NliPair
 from vsdemo.evaluation.metrics.accuracy import best_threshold
@@ -148,6 +149,24 @@ def test_best_threshold_has_the_most_right_answers(pairs):
 
     threshold = best_threshold(scores, entailed, balanced=False)
     assert right(threshold) == max(map(right, [-1, *(scores + 0.5), *(scores - 0.5)]))
+
+
+def test_pairs_that_the_model_has_read_are_left_out_of_clean_sets(pairs_root, monkeypatch):
+    monkeypatch.setattr(contamination, "SMALLEST", 2)
+    model, pairs = angled(right=0.7), pairs_of.load("SNLI", "test")
+    seen = contamination.normalized_all([pairs[0].premise.upper(), pairs[1].hypothesis + " !"])
+    result = nli.Inference().evaluate(model, SentenceData(seen=seen))
+    left = pairs[2:]
+    dev = pairs_of.held_out("SNLI")
+    cut = best(by_hand(model, dev), dev)
+    right = [
+        (score >= cut) == pair.entailed
+        for score, pair in zip(by_hand(model, left), left, strict=True)
+    ]
+    assert result["SNLI.clean"]["n"] == len(left)
+    assert result["SNLI.clean"]["accuracy"] == pytest.approx(100 * sum(right) / len(left))
+    assert result["SNLI"]["n"] == len(pairs)
+    assert "SICK.clean" not in result
 
 
 def test_other_splits_are_refused(pairs_root):

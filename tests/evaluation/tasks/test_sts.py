@@ -213,7 +213,7 @@ def test_encoders_over_trees_and_fragments_are_evaluated(pairs_root, preset, mon
 
 
 def test_pairs_that_the_model_has_read_are_left_out_of_clean_sets(pairs_root, monkeypatch):
-    monkeypatch.setattr(sts, "SMALLEST", 2)
+    monkeypatch.setattr(contamination, "SMALLEST", 2)
     model = oracle(wrong=0.4)
     pairs = pairs_of.benchmark("test")
     read = {pairs[0].a, pairs[1].b, pairs[1].a}

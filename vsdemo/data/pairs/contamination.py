@@ -1,7 +1,7 @@
 """Pairs of a test whose sentences a model has read in its training.
 
-Most sentences of STS15.images, and some of STS-B and SICK, are captions of Flickr8k's training
-photos: who learned from these has seen them together with a photo.
+Most sentences of STS15.images, some of STS-B and SICK, and a sixth of SNLI's premises are captions
+of Flickr8k's training photos: who learned from these has seen them together with a photo.
 """
 
 from __future__ import annotations
@@ -9,9 +9,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
-from vsdemo.data.pairs.sts import ScoredPair
-
 CLEAN = ".clean"  # follows the name of a set without such pairs
+SMALLEST = 50  # pairs of a set without them; fewer tell nothing
 WORD = re.compile(r"[a-z0-9']+")
 
 
@@ -25,10 +24,10 @@ def normalized_all(texts: Iterable[str]) -> frozenset[str]:
     return frozenset(map(normalized, texts))
 
 
-def clean_places(pairs: Sequence[ScoredPair], seen: frozenset[str]) -> list[int]:
-    """Return the places of the pairs of which neither sentence is in `seen`, normalized."""
-    return [
-        place
-        for place, pair in enumerate(pairs)
-        if seen.isdisjoint((normalized(pair.a), normalized(pair.b)))
-    ]
+def clean_places(pairs: Sequence[tuple[str, str]], seen: frozenset[str]) -> list[int]:
+    """Return the places of the pairs of which neither sentence is in `seen`, normalized.
+
+    Empty if there are fewer than `SMALLEST`, or if they are all pairs.
+    """
+    places = [place for place, pair in enumerate(pairs) if seen.isdisjoint(map(normalized, pair))]
+    return places if SMALLEST <= len(places) < len(pairs) else []

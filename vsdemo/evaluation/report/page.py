@@ -27,10 +27,10 @@ from vsdemo.evaluation.report import records
 from vsdemo.evaluation.report.figures import Figure, MissingFigure, Value, fill, find
 from vsdemo.evaluation.report.records import EXPERIMENTS, Record
 from vsdemo.evaluation.report.repeat import TOLERANCE
-from vsdemo.evaluation.report.seen import features, photos, text
+from vsdemo.evaluation.report.seen import NOTHING, features, of_row, photos, text
 from vsdemo.evaluation.tables import TITLES
 from vsdemo.evaluation.tasks.hypernyms import Hypernyms
-from vsdemo.evaluation.verdicts import RULE, joint_verdict
+from vsdemo.evaluation.verdicts import RULE, joint_verdict, verdict
 from vsdemo.models import checkpoint, licences
 from vsdemo.models.licences import Licence
 
@@ -51,6 +51,7 @@ NAMES = {  # of figures in sentences, where their own are not clear
     "voices voice": "twins, %",
     "voices photo": "true roles, %",
 }
+SEEN = ("features", "other text")  # what the rows of an experiment can differ in
 RETRIEVAL = {
     "model": "{title}",
     "features": "{features}",
@@ -156,12 +157,18 @@ class Page:
             "hypernyms": self.hypernyms,
             "sts": self.sts,
             "sts_wins": self.sts_wins,
+            "sts_beside_paper": self.sts_beside_paper,
+            "peak": self.peak,
+            "verdict": self.verdict,
+            "deciding_intervals": self.deciding_intervals,
             "quote": self.quote,
             "figure": self.figure,
+            "on_dev": self.on_dev,
             "licences": self.licences,
             "experiment": self.experiment,
             "retrained": self.retrained,
             "largest_matrices": self.largest_matrices,
+            "matrix_place": self.matrix_place,
             "claims": self.claims,
             "curve": self.curve,
             "coverage": self.coverage,
@@ -260,12 +267,19 @@ class Page:
             others: Rows that follow, such as `chance`.
         """
         experiment, key = load(name), f"{EXPERIMENTS}/{name}"
+        names = list(rows or experiment.rows)
+        seen = {row: _seen(experiment, row) for row in names}
+        differing = [what for what in SEEN if len({of_row[what] for of_row in seen.values()}) > 1]
         models = [
-            self.row(key, f"rows {row}", title=self._label(experiment, row))
-            for row in rows or experiment.rows
+            self.row(key, f"rows {row}", title=self._label(experiment, row), **seen[row])
+            for row in names
         ]
-        table = self.table([*models, *others], {"model": "{title}", **columns}, paper=True)
-        return f"{table}\n\n{self.retraining(name)}"
+        first = {"model": "{title}", **{what: f"{{{what}}}" for what in differing}}
+        table = self.table([*models, *others], {**first, **columns}, paper=True)
+        common = [seen[names[0]][what] for what in SEEN if what not in differing]
+        shared = ["no other text" if value == NOTHING else value for value in common if value]
+        note = f"Seen by all rows: {'; '.join(shared)}. " if shared else ""
+        return f"{table}\n\n{note}{self.retraining(name)}"
 
     def _label(self, experiment: Experiment, row: str) -> str:
         """Return the title of a row, with the settings that were chosen for it on dev."""
@@ -305,8 +319,10 @@ class Page:
         """Return how an experiment is repeated, and how long that takes."""
         experiment, record = load(name), self.record(f"{EXPERIMENTS}/{name}")
         runs = [run for of_row in (record.runs or {}).values() for run in of_row]
+        seeds = ", ".join(map(str, experiment.seeds))
         return (
-            f"By retraining: `{experiment.command}`, {len(runs)} training{'s' * (len(runs) > 1)}, "
+            f"Seed{'s' * (len(experiment.seeds) > 1)} {seeds}. By retraining: "
+            f"`{experiment.command}`, {len(runs)} training{'s' * (len(runs) > 1)}, "
             f"{sum(run.minutes for run in runs) / 60:.1f} hours on one core."
         )
 
@@ -316,6 +332,10 @@ class Page:
             f"`{record.command}`, {record.minutes:.0f} minutes" for record in map(self.record, keys)
         ]
         return f"By retraining: {'; '.join(commands)}."
+
+    def matrix_place(self, key: str, relation: str) -> int:
+        """Return the place of a relation among the matrices of a tree network, largest first."""
+        return [row["name"] for row in matrix_norms(self.root / key)].index(relation) + 1
 
     def largest_matrices(self, key: str) -> str:
         """Return the relations with the largest and the smallest matrices of a tree network."""
@@ -399,6 +419,16 @@ class Page:
         except MissingFigure as error:
             raise UserError(_missing(key, error)) from None
 
+    def on_dev(self, key: str, epoch: int) -> float:
+        """Return the dev metric that chose the epoch of a checkpoint that ships, at an epoch.
+
+        Args:
+            key: Key of the checkpoint.
+            epoch: The epoch; -1 for the last.
+        """
+        log = records.read_log(self.root / key, name=key, command="")
+        return log.dev[list(log.dev)[-1] if epoch < 0 else str(epoch)]
+
     def figure(self, key: str, name: str) -> float:
         """Return a figure as a number, to calculate with.
 
@@ -410,19 +440,20 @@ class Page:
             raise UserError(_missing(key, name))
         return value.value
 
-    def sts_wins(self, key: str, over: str) -> str:
+    def sts_wins(self, key: str, over: str, group: str = "") -> str:
         """Return in how many of the paper's sets a record is significantly higher, and lower.
 
         Args:
             key: Key of the record.
             over: Key of another record, or title of a column of the paper.
+            group: Names of the record's group of figures, joined by spaces.
 
         Returns:
-            Such as "15 of 21 (lower in 2)".
+            Such as "15 of 21 sets (below in 2)".
         """
-        figures = self.record(key).figures
-        sets = [name for name in sts_report.PAPER if name in figures]
-        own = {name: self.figure(key, f"{name} pearson") for name in sets}
+        row = self.row(key, group)
+        sets = [name for name in sts_report.PAPER if row.get(f"{name} pearson") is not None]
+        own = {name: self.figure(key, f"{group} {name} pearson") for name in sets}
         if over in sts_report.COLUMNS:
             column = sts_report.COLUMNS.index(over)
             other = {name: sts_report.PAPER[name][column] for name in sets}
@@ -430,7 +461,57 @@ class Page:
             other = {name: self.figure(over, f"{name} pearson") for name in sets}
         wins = [sts_report.is_higher(own[n], other[n], sts_report.PAIRS[n]) for n in sets]
         losses = [sts_report.is_higher(other[n], own[n], sts_report.PAIRS[n]) for n in sets]
-        return f"{sum(wins)} of {len(sets)} (lower in {sum(losses)})"
+        return f"{sum(wins)} of {len(sets)} sets (below in {sum(losses)})"
+
+    def sts_beside_paper(self, key: str, group: str) -> str:
+        """Return the similarity in each of the paper's sets, beside that of the paper's models.
+
+        Args:
+            key: Key of the record.
+            group: Names of the record's group of figures, joined by spaces.
+        """
+        row = self.row(key, group)
+        cells = [
+            [name, row.cell(f"{{{name} pearson}}", paper=False), *(f"{r:.1f}" for r in reported)]
+            for name, reported in sts_report.PAPER.items()
+        ]
+        measured = [cell for cell in cells if cell[1]]
+        return markdown.table(["set", "here", *sts_report.COLUMNS], measured)
+
+    def peak(self, name: str, row: str, curve: str) -> str:
+        """Return when a dev metric of a row's last training was best, and how it ended.
+
+        Args:
+            name: Name of the experiment.
+            row: Name of the row.
+            curve: Name of one of the experiment's `curves`.
+
+        Returns:
+            Such as "best after epoch 8 and 2.1% lower at the end".
+        """
+        run = (self.record(f"{EXPERIMENTS}/{name}").runs or {})[row][-1]
+        values = run.curves[curve]
+        best = max(values, key=lambda epoch: values[epoch])
+        loss = 100 * (1 - list(values.values())[-1] / values[best])
+        return f"best after epoch {best} and {loss:.1f}% lower at the end"
+
+    def verdict(self, key: str, name: str) -> str:
+        """Return the verdict on a figure that should be above 0, by its interval.
+
+        Raises:
+            UserError: There is no such figure with an interval.
+        """
+        value = self.row(key).get(name)
+        if not isinstance(value, Figure) or value.interval is None:
+            raise UserError(_missing(key, name))
+        return verdict(value.interval)
+
+    def deciding_intervals(self) -> int:
+        """Return how many intervals decide about the claims of all measured experiments."""
+        claims = [
+            claim for name in names() if self.is_measured(name) for claim in load(name).claims
+        ]
+        return sum(len(claim.higher + claim.lower) for claim in claims)
 
     def licences(self) -> str:
         """Return the table of the licences of all shipped weights, a row for each licence."""
@@ -468,8 +549,15 @@ def _claim(claim: Claim, experiment: Experiment, row: Row) -> list[str]:
             style = "more" if sign > 0 else "less"
             measured.append(f"{short_name(name)} {gap.with_bounds(style, '.2f')}")
     paper = f"{claim.where}: {claim.paper}" if claim.paper else claim.where
-    verdict = joint_verdict(intervals)
+    is_single = len(experiment.seeds) * len(experiment.data) == 1
+    verdict = joint_verdict(intervals) + ", one seed" * is_single
     return [f"`{experiment.name}`", claim.text, paper, "; ".join(measured), verdict]
+
+
+def _seen(experiment: Experiment, row: str) -> dict[str, str]:
+    """Return what the models of a row have seen, by the names in `SEEN`."""
+    spec = of_row(experiment, row)
+    return dict(zip(SEEN, (features(spec), text(spec)), strict=True))
 
 
 def about(name: str) -> str:

@@ -12,8 +12,11 @@ from vsdemo.core.errors import UserError
 from vsdemo.core.nested import unflatten
 from vsdemo.core.paths import ROOT, checkpoints_root
 from vsdemo.evaluation import cards
+from vsdemo.evaluation.report import records
 from vsdemo.evaluation.report.records import Record, training_minutes
 from vsdemo.models import checkpoint
+
+RESULTS = (":!checkpoints/results", ":!checkpoints/README.md")  # left out by git
 
 
 def of_evaluation(folder: Path, result: Mapping[str, Any], *, command: str) -> Record:
@@ -26,8 +29,10 @@ def of_evaluation(folder: Path, result: Mapping[str, Any], *, command: str) -> R
     """
     spec = checkpoint.read_spec(folder)
     name = shipped_name(folder)
+    title = f"`{name or spec.label}`"
+    needs_log = name is None and spec.is_trained_here and not spec.members
     return _measured(
-        title=f"`{name or spec.label}`",
+        title=title,
         command=_with_training([folder], command),
         data=result.get("dataset"),
         split=result.get("split"),
@@ -35,6 +40,7 @@ def of_evaluation(folder: Path, result: Mapping[str, Any], *, command: str) -> R
         minutes=training_minutes(folder),
         checkpoint=name,
         figures=result,
+        runs={title: [_log(folder)]} if needs_log else None,
     )
 
 
@@ -130,6 +136,16 @@ def _measured(*, figures: Mapping[str, Any], **values: Any) -> Record:
     return Record(**{**empty, **values}, commit=commit(), date=date.today(), figures=numbers)
 
 
+def _log(folder: Path) -> records.RunLog:
+    """Return the log of a training whose checkpoint does not ship.
+
+    Raises:
+        UserError: The training is not done.
+    """
+    command = cards.train_command(checkpoint.read_spec(folder), out=str(folder))
+    return records.read_log(folder, name=folder.name, command=command)
+
+
 def _with_training(folders: Sequence[Path], command: str) -> str:
     """Return a command, preceded by those that train the checkpoints that do not ship."""
     commands = []
@@ -153,12 +169,19 @@ def shipped_name(folder: Path) -> str | None:
 
 
 def commit() -> str | None:
-    """Return the commit of this checkout, followed by "-dirty" if files differ from it."""
-    command = ["git", "-C", str(ROOT), "describe", "--always", "--abbrev=40", "--dirty"]
+    """Return the commit of this checkout, followed by "-dirty" if files differ from it.
+
+    Results that were measured before and are not committed yet make no difference.
+    """
     try:
-        result = subprocess.run(
-            [*command, "--exclude=*"], capture_output=True, text=True, check=True
-        )
+        head = _git("rev-parse", "HEAD")
+        changed = _git("status", "--porcelain", "--untracked-files=no", "--", ".", *RESULTS)
     except (OSError, subprocess.CalledProcessError):  # no git, or an installed package
         return None
+    return head + "-dirty" * bool(changed)
+
+
+def _git(*arguments: str) -> str:
+    command = ["git", "-C", str(ROOT), *arguments]
+    result = subprocess.run(command, capture_output=True, text=True, check=True)
     return result.stdout.strip()

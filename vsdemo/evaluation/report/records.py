@@ -5,6 +5,7 @@ The metrics of a checkpoint that ships are in its own metrics.json and not repea
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from vsdemo.core import events
 from vsdemo.core.errors import UserError
+from vsdemo.core.nested import flatten
 from vsdemo.core.paths import write_text
 from vsdemo.models import checkpoint
 
@@ -20,7 +22,7 @@ EXPERIMENTS = "results/experiments"  # folder of the records of experiments belo
 
 
 class RunLog(BaseModel):
-    """The log of one training of an experiment.
+    """The log of one training whose checkpoint does not ship.
 
     Attributes:
         name: Name of its folder.
@@ -57,7 +59,8 @@ class Record(BaseModel):
         figures: Nested metrics with 95% intervals as `ci95`, as `evaluate --json` prints them; over
             several runs {mean, sd, ci95} in place of a number, as `table --json` prints them.
         paper: The paper's figures, with the same keys.
-        runs: Of an experiment: the log of each training, by row.
+        runs: The logs of the trainings whose checkpoints do not ship, by row of an experiment;
+            elsewhere by title.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
@@ -142,6 +145,43 @@ def read_checkpoint(root: Path, name: str) -> Record:
         checkpoint=name,
         figures=figures,
     )
+
+
+def read_log(folder: Path, *, name: str, command: str, curves: Sequence[str] = ()) -> RunLog:
+    """Return the log of a training that is done.
+
+    Args:
+        folder: Its folder.
+        name: Name of the log.
+        command: The command that repeats the training.
+        curves: Names of dev metrics to keep beside the one that chose the epoch.
+
+    Raises:
+        UserError: The training is not done.
+    """
+    log = list(events.read(folder / "events.jsonl"))
+    done = [event for event in log if event["kind"] == "done"]
+    if not done:
+        raise UserError(f"The training in {folder} is not done; resume it before it is recorded.")
+    on_dev = {
+        str(event["epoch"]): flatten(event, separator=" ")
+        for event in log
+        if event["kind"] == "eval"
+    }
+    chosen_by = next(key for key in done[-1] if key.startswith("best_")).removeprefix("best_")
+    return RunLog(
+        name=name,
+        command=command,
+        minutes=round(done[-1]["seconds"] / 60, 2),
+        chosen_by=chosen_by,
+        dev=_curve(on_dev, chosen_by),
+        curves={curve: _curve(on_dev, curve) for curve in curves},
+    )
+
+
+def _curve(on_dev: Mapping[str, Mapping[str, float]], name: str) -> dict[str, float]:
+    """Return the epochs with a dev metric, and its values."""
+    return {epoch: round(values[name], 2) for epoch, values in on_dev.items() if name in values}
 
 
 def training_minutes(folder: Path) -> float | None:

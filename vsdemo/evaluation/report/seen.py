@@ -5,7 +5,10 @@ Two models can be compared only as far as these agree.
 
 from __future__ import annotations
 
+from vsdemo import models
+from vsdemo.core.config import override
 from vsdemo.data import datasets
+from vsdemo.evaluation.experiments.experiment import Experiment
 from vsdemo.models.checkpoint import Spec
 from vsdemo.vision.backbones import TUNED
 
@@ -30,6 +33,24 @@ TEXTS = {  # material of a training -> texts besides captions
     "relations": "concepts, what follows from captions",
     "scenes": "sentences as people type them, labels of truth",
 }
+
+NOTHING = "-"  # no text besides the captions of the photos
+WITHOUT_PHOTOS = ("concept_pairs", "sentence_pairs")  # materials
+
+
+def of_row(experiment: Experiment, row: str) -> Spec:
+    """Return the spec of an experiment's row, whose checkpoints do not ship."""
+    preset = experiment.rows[row].preset
+    model, config = models.preset(preset)
+    config = override(config, (*experiment.settings, *experiment.rows[row].settings))
+    return Spec(
+        model=model,
+        preset=preset,
+        dataset=experiment.data[0],
+        config=config,
+        backbone_hash="",
+        features=int(config.material not in WITHOUT_PHOTOS),
+    )
 
 
 def features(spec: Spec) -> str:
@@ -77,4 +98,4 @@ def text(spec: Spec) -> str:
         seen.append(TEXTS[spec.config.material])
     if spec.teacher is not None:
         seen.append(f"scores of `{spec.teacher.of}`")
-    return ", ".join(seen) or "-"
+    return ", ".join(seen) or NOTHING

@@ -8,6 +8,9 @@ model's own embeddings, without its order (the paper's symmetric model is traine
 as preset `order/entailment_symmetric` is); `overlap`, the share of the hypothesis' words that the
 premise has, without a model. The direction of entailed pairs has baselines too: `overlap`, by the
 same share, and `words`, by which the sentence with fewer words is the general one.
+
+A set with sentences that the model has read in its training (`vsdemo.data.pairs.contamination`) is
+measured without their pairs too, as NAME.clean.
 """
 
 from __future__ import annotations
@@ -22,6 +25,7 @@ import torch
 from vsdemo.core import markdown
 from vsdemo.core.errors import UserError
 from vsdemo.data.pairs import nli
+from vsdemo.data.pairs.contamination import CLEAN, clean_places
 from vsdemo.data.pairs.nli import NliPair
 from vsdemo.data.text.vocab import tokenize
 from vsdemo.evaluation.metrics.accuracy import (
@@ -127,7 +131,7 @@ class Inference(PairedTask):
     """Accuracy on SNLI and SICK in two classes."""
 
     name: ClassVar[str] = "nli"
-    needs: ClassVar[frozenset[str]] = frozenset({"sentences"})
+    needs: ClassVar[frozenset[str]] = frozenset({"sentences", "seen"})
     primary: ClassVar[str] = "SNLI"
     card: ClassVar[CardText | None] = CardText(
         tags=("textual-entailment",),
@@ -146,7 +150,7 @@ class Inference(PairedTask):
             UserError: The split is neither dev nor test, or data are missing or damaged.
         """
         result: Result = {}
-        for name, (accuracy, pairs, unknown) in self._by_set(model, data.split).items():
+        for name, (accuracy, pairs, unknown) in self._by_set(model, data).items():
             sizes = {
                 "n": len(pairs),
                 "n_entailed": int(entailed(pairs).sum()),
@@ -157,21 +161,26 @@ class Inference(PairedTask):
 
     def measure(self, model: DualEncoder, data: SentenceData) -> Parts:
         """Return the accuracy on SNLI and SICK, with the errors of `evaluate`."""
-        by_set = self._by_set(model, data.split)
+        by_set = self._by_set(model, data)
         return Parts({name: accuracy for name, (accuracy, *_) in by_set.items()})
 
     @staticmethod
     def _by_set(
-        model: DualEncoder, split: str
+        model: DualEncoder, data: SentenceData
     ) -> dict[str, tuple[PairAccuracy, Sequence[NliPair], int]]:
         """Return by set the accuracy, the pairs and what `measure` returns beside it."""
+        split = data.split
         if split not in SPLITS:
             raise UserError(f"Entailment is measured on dev or test, not on {split}.")
         result: dict[str, tuple[PairAccuracy, Sequence[NliPair], int]] = {}
         for name in nli.DATASETS:
             pairs = nli.held_out(name) if split == "dev" else nli.load(name, split)
-            accuracy, unknown = measure(model, dev=nli.held_out(name), pairs=pairs)
-            result[name] = accuracy, pairs, unknown
+            sets: dict[str, Sequence[NliPair]] = {name: pairs}
+            if clean := clean_places([(p.premise, p.hypothesis) for p in pairs], data.seen):
+                sets[name + CLEAN] = [pairs[place] for place in clean]
+            for label, members in sets.items():
+                accuracy, unknown = measure(model, dev=nli.held_out(name), pairs=members)
+                result[label] = accuracy, members, unknown
         return result
 
     def table(self, results: Mapping[str, Result], *, label: str = "split") -> str:

@@ -39,7 +39,6 @@ TRAINED: dict[str, tuple[Callable[[str], Sequence[ScoredPair]], range]] = {
     "SICK-R": (sts.relatedness, range(1, 6)),
 }
 SPLITS = ("dev", "test")
-SMALLEST = 50  # pairs of a set without what the model has read; fewer tell nothing
 SHOWN = ("STS-B", "SICK-R", "STS12", "STS13", "STS14", "STS15", "STS16", "STS")
 
 
@@ -159,8 +158,7 @@ class SentenceSimilarity(PairedTask):
             if name not in predicted:
                 predicted[name] = _cosines(texts, pairs)
         for name, pairs in list(sets.items()):
-            clean = clean_places(pairs, data.seen)
-            if SMALLEST <= len(clean) < len(pairs):
+            if clean := clean_places([(pair.a, pair.b) for pair in pairs], data.seen):
                 sets[name + CLEAN] = [pairs[place] for place in clean]
                 predicted[name + CLEAN] = predicted[name][clean]
         correlations = Correlations.of(

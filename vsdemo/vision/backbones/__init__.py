@@ -105,10 +105,10 @@ def is_backbone(name: str) -> bool:
 
 def base_of(backbone: str) -> str:
     """Return the first of the backbones that one was trained over; most are their own base."""
-    return _below(backbone)[-1]
+    return chain_of(backbone)[-1]
 
 
-def _below(backbone: str) -> list[str]:
+def chain_of(backbone: str) -> list[str]:
     """Return a backbone, the one that it was trained over, the one below that, and so on."""
     chain = [backbone]
     while below := _trained_over(chain[-1]):
@@ -126,7 +126,7 @@ def _trained_over(backbone: str) -> str:
 
 def is_available(backbone: str) -> bool:
     """Return whether a backbone's weights are known to be available without a download."""
-    return all(map(_has_weights, _below(backbone)))
+    return all(map(_has_weights, chain_of(backbone)))
 
 
 def _has_weights(backbone: str) -> bool:
@@ -140,7 +140,7 @@ def _has_weights(backbone: str) -> bool:
 def how_to_get(backbone: str) -> str:
     """Return a sentence that says that a backbone is missing or unknown, and what to do."""
     try:
-        chain = _below(backbone)
+        chain = chain_of(backbone)
         missing = next((name for name in chain if not _has_weights(name)), chain[-1])
         family, name = family_of(missing)
     except UnknownBackbone:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from difflib import get_close_matches
 from pathlib import Path
@@ -20,6 +21,7 @@ HUB, LOCAL = "hf-hub:", "local-dir:"
 CONFIG = hub.CONFIG
 WEIGHTS = (hub.WEIGHTS, "open_clip_pytorch_model.bin")  # as open_clip looks for them
 DIFFERENCE = "backbone.safetensors"  # in a checkpoint, how its image network was tuned
+CHECKPOINT_CONFIG = "config.json"
 # In the metadata of a file that belongs to another network: its name, and that of its weights.
 BASE, BASE_HASH = "base", "base_hash"
 FEATURES = 2048  # numbers of a photo or a region, at most
@@ -283,6 +285,14 @@ class TunedFamily:
     def base(self, name: str) -> str:
         """Return the name of the network before it was tuned; "" if the file cannot be read."""
         return _base_in(self._file(name))
+
+    def dataset(self, name: str) -> str:
+        """Return the data set that it was tuned on; "" if the checkpoint cannot be read."""
+        try:
+            config = json.loads((self._file(name).parent / CHECKPOINT_CONFIG).read_text("utf-8"))
+            return str(config["dataset"])
+        except (OSError, ValueError, LookupError, TypeError):
+            return ""
 
     def how_to_get(self, name: str) -> str:
         """Return that the file belongs to the checkpoint."""

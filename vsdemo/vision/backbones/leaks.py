@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
 from vsdemo.core.errors import UserError
 from vsdemo.data import datasets
+from vsdemo.vision import backbones
+from vsdemo.vision.backbones.families import TunedFamily, UnknownBackbone
 
 LEARNED_FROM = {  # network -> (data set, split) of photos that its recipe has seen
     "pocket": (("flickr8k", "train"), ("pascal1k", "train")),
@@ -24,9 +27,10 @@ def check_unseen(backbone: str, dataset: str) -> None:
     Raises:
         UserError: Photos of dev or test are among those that the network has learned from.
     """
-    if backbone not in LEARNED_FROM or datasets.is_generated(dataset):
+    sources = set(_sources(backbone))
+    if not sources or datasets.is_generated(dataset):
         return
-    seen = {path for name, split in LEARNED_FROM[backbone] for path in _photos(name, split)}
+    seen = {path for name, split in sources for path in _photos(name, split)}
     for split in ("test", "dev"):
         held_out = _photos(dataset, split)
         if known := sum(path in seen for path in held_out):
@@ -35,6 +39,16 @@ def check_unseen(backbone: str, dataset: str) -> None:
                 f"{dataset}'s {split} split, so figures would be too good; choose another backbone "
                 f"or a split that {backbone} has not seen, such as pascal1k."
             )
+
+
+def _sources(backbone: str) -> Iterator[tuple[str, str]]:
+    """Yield the (data set, split) that a network, or one that it was trained over, has seen."""
+    for network in backbones.chain_of(backbone):
+        yield from LEARNED_FROM.get(network, ())
+        with suppress(UnknownBackbone):
+            family, name = backbones.family_of(network)
+            if isinstance(family, TunedFamily) and (dataset := family.dataset(name)):
+                yield dataset, "train"
 
 
 def _photos(dataset: str, split: str) -> list[Path]:
