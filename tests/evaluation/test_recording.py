@@ -1,5 +1,7 @@
 """Results become records with the command, the seeds, the commit and the figures."""
 
+import json
+import shutil
 import subprocess
 from datetime import date
 
@@ -7,7 +9,7 @@ import pytest
 
 from vsdemo.core.errors import UserError
 from vsdemo.evaluation import evaluate, tables
-from vsdemo.evaluation.report import recording
+from vsdemo.evaluation.report import recording, records
 
 
 def test_a_run_is_recorded_with_the_command_that_trains_it(toy_checkpoint) -> None:
@@ -23,7 +25,7 @@ def test_a_run_is_recorded_with_the_command_that_trains_it(toy_checkpoint) -> No
     assert record.figures["rsum"] == result["rsum"]
     assert record.figures["ci95"] == result["ci95"]
     assert not {"task", "split", "dataset", "checkpoint"} & record.figures.keys()
-    ((log,),) = record.runs.values()
+    (log,) = record.runs[toy_checkpoint.name]
     assert record.command.startswith(log.command)
     assert log.chosen_by == "rsum"
     best = max(log.dev.values())
@@ -39,6 +41,19 @@ def test_a_checkpoint_that_ships_is_recorded_by_its_name(toy_checkpoint, monkeyp
     assert (record.title, record.checkpoint, record.command) == (f"`{name}`", name, "evaluate")
     assert record.figures == {"t2i": 3.5}
     assert record.runs is None
+
+
+def test_a_training_that_is_not_done_is_recorded_without_a_log(toy_checkpoint, tmp_path) -> None:
+    folder = shutil.copytree(toy_checkpoint, tmp_path / "run")
+    result = {"task": "lengths", "split": "test", "t2i": 3.5}
+    log = folder / "events.jsonl"
+    lines = log.read_text().splitlines(keepends=True)
+    log.write_text("".join(line for line in lines if json.loads(line)["kind"] != "done"))
+    with pytest.raises(UserError, match=f"The training in {folder} is not done"):
+        records.read_log(folder, name="run", command="")
+    assert recording.of_evaluation(folder, result, command="evaluate").runs is None
+    log.unlink()
+    assert recording.of_evaluation(folder, result, command="evaluate").runs is None
 
 
 def test_without_git_the_commit_is_unknown(monkeypatch) -> None:
@@ -81,6 +96,7 @@ def test_a_difference_is_recorded_with_both_trainings(toy_checkpoint, toy_order)
     assert last == "minus"
     assert record.title.split(" minus ")[1].startswith("`order ")
     assert (record.data, record.split, record.seeds) == ("toy", "test", [0, 0])
+    assert record.runs.keys() == {toy_checkpoint.name, toy_order.name}
     assert record.figures.keys() == {"retrieval", "lengths"}
 
 

@@ -56,6 +56,23 @@ def test_a_network_that_was_tuned_over_pocket_has_seen_its_photos(real_data):
         leaks.check_unseen("tuned:flickr8k/vse-pocket", "pascal1k:1")
 
 
+def test_a_model_that_owns_its_network_is_refused_on_its_photos(real_data, run):
+    code, _, error = run("evaluate", "checkpoints/flickr8k/vse", "--data", "flickr8k:1")
+    assert code == 2
+    assert "has learned from" in error
+    assert "such as flickr8k." in error
+
+
+@pytest.mark.parametrize("config", ["", "[]", "{}"])
+def test_a_tuned_network_whose_checkpoint_is_damaged_has_no_known_photos(
+    tmp_path, monkeypatch, config
+):
+    (tmp_path / "run").mkdir()
+    (tmp_path / "run" / "config.json").write_text(config)
+    monkeypatch.setenv("VSDEMO_CHECKPOINTS", str(tmp_path))
+    leaks.check_unseen("tuned:run", "flickr8k")
+
+
 def test_pocket_is_refused_on_most_splits_of_pascal1k(real_data, run, tmp_path):
     settings = ("--set", "backbone=pocket", "--set", "crops=whole", "--out", tmp_path / "run")
     code, _, error = run("train", "bow", "--data", "pascal1k:1", *settings)

@@ -103,7 +103,7 @@ def load_photos(
     """
     checkpoint.check_photos(spec)  # before a data set is read or drawn
     name = str(dataset or spec.gallery)
-    check_unseen(spec.config.backbone, name)
+    check_unseen(spec.network, name)
     return _photo_data(spec, datasets.load(name, split), boxes=boxes)
 
 

@@ -27,7 +27,7 @@ from vsdemo.evaluation.report import records
 from vsdemo.evaluation.report.figures import Figure, MissingFigure, Value, fill, find
 from vsdemo.evaluation.report.records import EXPERIMENTS, Record
 from vsdemo.evaluation.report.repeat import TOLERANCE
-from vsdemo.evaluation.report.seen import NOTHING, features, of_row, photos, text
+from vsdemo.evaluation.report.seen import NOTHING, features, photos, spec_of_row, text
 from vsdemo.evaluation.tables import TITLES
 from vsdemo.evaluation.tasks.hypernyms import Hypernyms
 from vsdemo.evaluation.verdicts import RULE, joint_verdict, verdict
@@ -163,7 +163,7 @@ class Page:
             "deciding_intervals": self.deciding_intervals,
             "quote": self.quote,
             "figure": self.figure,
-            "on_dev": self.on_dev,
+            "dev_log": self.dev_log,
             "licences": self.licences,
             "experiment": self.experiment,
             "retrained": self.retrained,
@@ -267,24 +267,31 @@ class Page:
             others: Rows that follow, such as `chance`.
         """
         experiment, key = load(name), f"{EXPERIMENTS}/{name}"
-        names = list(rows or experiment.rows)
-        seen = {row: _seen(experiment, row) for row in names}
-        differing = [what for what in SEEN if len({of_row[what] for of_row in seen.values()}) > 1]
+        seen = {row: _seen(experiment, row) for row in rows or experiment.rows}
         models = [
-            self.row(key, f"rows {row}", title=self._label(experiment, row), **seen[row])
-            for row in names
+            self.row(key, f"rows {row}", title=self._label(experiment, row), **values)
+            for row, values in seen.items()
         ]
-        first = {"model": "{title}", **{what: f"{{{what}}}" for what in differing}}
-        table = self.table([*models, *others], {**first, **columns}, paper=True)
-        common = [seen[names[0]][what] for what in SEEN if what not in differing]
+        choices = {what: list({values[what]: None for values in seen.values()}) for what in SEEN}
+        differing = {what: f"{{{what}}}" for what, values in choices.items() if len(values) > 1}
+        titles = {"model": "{title}", **differing}
+        table = self.table([*models, *others], {**titles, **columns}, paper=True)
+        common = [values[0] for values in choices.values() if len(values) == 1]
         shared = ["no other text" if value == NOTHING else value for value in common if value]
         note = f"Seen by all rows: {'; '.join(shared)}. " if shared else ""
         return f"{table}\n\n{note}{self.retraining(name)}"
 
     def _label(self, experiment: Experiment, row: str) -> str:
-        """Return the title of a row, with the settings that were chosen for it on dev."""
-        runs = self.record(f"{EXPERIMENTS}/{experiment.name}").runs or {}
-        chosen = experiment.best_choice(row, [max(run.dev.values()) for run in runs[row]])
+        """Return the title of a row, with the settings that were chosen for it on dev.
+
+        Raises:
+            UserError: The record is of an earlier form of the experiment.
+        """
+        key = f"{EXPERIMENTS}/{experiment.name}"
+        runs = (self.record(key).runs or {}).get(row, [])
+        if len(runs) != len(experiment.tuning(row)) + len(experiment.trainings(row)):
+            raise UserError(_missing(key, f"of each training of {row}"))
+        chosen = experiment.best_choice(row, [max(run.dev.values()) for run in runs])
         return " ".join([experiment.rows[row].label, *(f"`{setting}`" for setting in chosen)])
 
     def chance(self, paper: Mapping[str, Any] | None = None, **orders: tuple[int, int]) -> Row:
@@ -318,7 +325,7 @@ class Page:
     def retraining(self, name: str) -> str:
         """Return how an experiment is repeated, and how long that takes."""
         experiment, record = load(name), self.record(f"{EXPERIMENTS}/{name}")
-        runs = [run for of_row in (record.runs or {}).values() for run in of_row]
+        runs = [run for logs in (record.runs or {}).values() for run in logs]
         seeds = ", ".join(map(str, experiment.seeds))
         return (
             f"Seed{'s' * (len(experiment.seeds) > 1)} {seeds}. By retraining: "
@@ -334,8 +341,15 @@ class Page:
         return f"By retraining: {'; '.join(commands)}."
 
     def matrix_place(self, key: str, relation: str) -> int:
-        """Return the place of a relation among the matrices of a tree network, largest first."""
-        return [row["name"] for row in matrix_norms(self.root / key)].index(relation) + 1
+        """Return the place of a relation among the matrices of a tree network, largest first.
+
+        Raises:
+            UserError: The relation has no matrix.
+        """
+        names = [row["name"] for row in matrix_norms(self.root / key)]
+        if relation not in names:
+            raise UserError(_missing(key, relation))
+        return names.index(relation) + 1
 
     def largest_matrices(self, key: str) -> str:
         """Return the relations with the largest and the smallest matrices of a tree network."""
@@ -419,15 +433,10 @@ class Page:
         except MissingFigure as error:
             raise UserError(_missing(key, error)) from None
 
-    def on_dev(self, key: str, epoch: int) -> float:
-        """Return the dev metric that chose the epoch of a checkpoint that ships, at an epoch.
-
-        Args:
-            key: Key of the checkpoint.
-            epoch: The epoch; -1 for the last.
-        """
+    def dev_log(self, key: str) -> list[float]:
+        """Return the dev metric that chose the epoch of a checkpoint that ships, in order."""
         log = records.read_log(self.root / key, name=key, command="")
-        return log.dev[list(log.dev)[-1] if epoch < 0 else str(epoch)]
+        return list(log.dev.values())
 
     def figure(self, key: str, name: str) -> float:
         """Return a figure as a number, to calculate with.
@@ -491,8 +500,10 @@ class Page:
         """
         run = (self.record(f"{EXPERIMENTS}/{name}").runs or {})[row][-1]
         values = run.curves[curve]
-        best = max(values, key=lambda epoch: values[epoch])
-        loss = 100 * (1 - list(values.values())[-1] / values[best])
+        best, last = max(values, key=lambda epoch: values[epoch]), list(values)[-1]
+        if best == last:
+            return f"best at the end, after epoch {last}"
+        loss = 100 * (1 - values[last] / values[best])
         return f"best after epoch {best} and {loss:.1f}% lower at the end"
 
     def verdict(self, key: str, name: str) -> str:
@@ -550,14 +561,15 @@ def _claim(claim: Claim, experiment: Experiment, row: Row) -> list[str]:
             measured.append(f"{short_name(name)} {gap.with_bounds(style, '.2f')}")
     paper = f"{claim.where}: {claim.paper}" if claim.paper else claim.where
     is_single = len(experiment.seeds) * len(experiment.data) == 1
-    verdict = joint_verdict(intervals) + ", one seed" * is_single
-    return [f"`{experiment.name}`", claim.text, paper, "; ".join(measured), verdict]
+    answer = joint_verdict(intervals) + ", one seed" * is_single
+    return [f"`{experiment.name}`", claim.text, paper, "; ".join(measured), answer]
 
 
 def _seen(experiment: Experiment, row: str) -> dict[str, str]:
-    """Return what the models of a row have seen, by the names in `SEEN`."""
-    spec = of_row(experiment, row)
-    return dict(zip(SEEN, (features(spec), text(spec)), strict=True))
+    """Return what the models of a row have seen, by the names in `SEEN`; "" without photos."""
+    spec = spec_of_row(experiment, row)
+    values = (features(spec), text(spec)) if spec.features else ("", "")
+    return dict(zip(SEEN, values, strict=True))
 
 
 def about(name: str) -> str:

@@ -16,7 +16,8 @@ from vsdemo.evaluation.report import records
 from vsdemo.evaluation.report.records import Record, training_minutes
 from vsdemo.models import checkpoint
 
-RESULTS = (":!checkpoints/results", ":!checkpoints/README.md")  # left out by git
+# Changes of these files do not change what is measured; as git's pathspecs.
+EXCEPT_RESULTS = (":!checkpoints/results", ":!checkpoints/README.md")
 
 
 def of_evaluation(folder: Path, result: Mapping[str, Any], *, command: str) -> Record:
@@ -29,10 +30,8 @@ def of_evaluation(folder: Path, result: Mapping[str, Any], *, command: str) -> R
     """
     spec = checkpoint.read_spec(folder)
     name = shipped_name(folder)
-    title = f"`{name or spec.label}`"
-    needs_log = name is None and spec.is_trained_here and not spec.members
     return _measured(
-        title=title,
+        title=f"`{name or spec.label}`",
         command=_with_training([folder], command),
         data=result.get("dataset"),
         split=result.get("split"),
@@ -40,7 +39,7 @@ def of_evaluation(folder: Path, result: Mapping[str, Any], *, command: str) -> R
         minutes=training_minutes(folder),
         checkpoint=name,
         figures=result,
-        runs={title: [_log(folder)]} if needs_log else None,
+        runs=_logs([folder]),
     )
 
 
@@ -79,6 +78,7 @@ def of_difference(
         split=result["split"],
         seeds=_seeds([a, b]),
         figures=result,
+        runs=_logs([a, b]),
     )
 
 
@@ -94,6 +94,7 @@ def of_lab(folder: Path, result: Mapping[str, Any], *, command: str) -> Record:
         minutes=training_minutes(folder),
         checkpoint=shipped_name(folder),
         figures=figures,
+        runs=_logs([folder]),
     )
 
 
@@ -126,6 +127,7 @@ def of_table(folders: Sequence[Path], result: Mapping[str, Any], *, command: str
         split=result["split"],
         seeds=[run["seed"] for run in runs],
         figures=unflatten({name: row[name] for name in result["metrics"]}, separator=" "),
+        runs=_logs(folders),
     )
 
 
@@ -136,14 +138,14 @@ def _measured(*, figures: Mapping[str, Any], **values: Any) -> Record:
     return Record(**{**empty, **values}, commit=commit(), date=date.today(), figures=numbers)
 
 
-def _log(folder: Path) -> records.RunLog:
-    """Return the log of a training whose checkpoint does not ship.
-
-    Raises:
-        UserError: The training is not done.
-    """
-    command = cards.train_command(checkpoint.read_spec(folder), out=str(folder))
-    return records.read_log(folder, name=folder.name, command=command)
+def _logs(folders: Sequence[Path]) -> dict[str, list[records.RunLog]] | None:
+    """Return the logs of the trainings that do not ship, by folder; None if there is none."""
+    logs = {}
+    for folder in dict.fromkeys(folders):
+        if shipped_name(folder) is None and training_minutes(folder) is not None:
+            command = cards.train_command(checkpoint.read_spec(folder), out=str(folder))
+            logs[folder.name] = [records.read_log(folder, name=folder.name, command=command)]
+    return logs or None
 
 
 def _with_training(folders: Sequence[Path], command: str) -> str:
@@ -175,7 +177,7 @@ def commit() -> str | None:
     """
     try:
         head = _git("rev-parse", "HEAD")
-        changed = _git("status", "--porcelain", "--untracked-files=no", "--", ".", *RESULTS)
+        changed = _git("status", "--porcelain", "--untracked-files=no", "--", ".", *EXCEPT_RESULTS)
     except (OSError, subprocess.CalledProcessError):  # no git, or an installed package
         return None
     return head + "-dirty" * bool(changed)

@@ -59,8 +59,8 @@ class Record(BaseModel):
         figures: Nested metrics with 95% intervals as `ci95`, as `evaluate --json` prints them; over
             several runs {mean, sd, ci95} in place of a number, as `table --json` prints them.
         paper: The paper's figures, with the same keys.
-        runs: The logs of the trainings whose checkpoints do not ship, by row of an experiment;
-            elsewhere by title.
+        runs: The logs of the trainings whose checkpoints do not ship, by row of an experiment,
+            elsewhere by folder.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)

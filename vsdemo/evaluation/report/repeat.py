@@ -7,13 +7,13 @@ from pathlib import Path
 from typing import Any, Final
 
 from vsdemo.core.nested import flatten
+from vsdemo.data.text import parser
 from vsdemo.evaluation.report import records
 from vsdemo.evaluation.report.records import Record
 
 # By how much figures may differ on another processor, whose sums are rounded in other places.
 TOLERANCE: Final = {"percent": 0.5, "rsum": 1.5, "relative": 2}
 RANKS = ("medr", "meanr")  # and what else is no percentage
-PARSER = "stanza-en"  # the one network of which `evaluate` measures the metrics that ship
 PROGRAM = "python -m vsdemo "
 
 
@@ -31,7 +31,9 @@ def repeatable(root: Path) -> dict[str, Record]:
         command = record.command or ""
         if record.checkpoint and " bench " not in command:
             result[path.relative_to(root).with_suffix("").as_posix()] = record
-    for path in sorted([*root.glob("*/*/metrics.json"), *root.glob(f"{PARSER}/metrics.json")]):
+    for path in sorted(
+        [*root.glob("*/*/metrics.json"), *root.glob(f"{parser.FOLDER}/metrics.json")]
+    ):
         name = path.parent.relative_to(root).as_posix()
         result[name] = records.read_checkpoint(root, name)
     return result

@@ -38,7 +38,7 @@ NOTHING = "-"  # no text besides the captions of the photos
 WITHOUT_PHOTOS = ("concept_pairs", "sentence_pairs")  # materials
 
 
-def of_row(experiment: Experiment, row: str) -> Spec:
+def spec_of_row(experiment: Experiment, row: str) -> Spec:
     """Return the spec of an experiment's row, whose checkpoints do not ship."""
     preset = experiment.rows[row].preset
     model, config = models.preset(preset)

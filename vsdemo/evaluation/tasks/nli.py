@@ -101,22 +101,45 @@ def measure(
         dev: The pairs that thresholds are chosen on.
         pairs: The pairs to answer.
     """
-    texts = TextEmbeddings(model, [*texts_of(pairs), *texts_of(dev)])
+    (result,) = measure_sets(model, dev, [pairs])
+    return result
+
+
+def measure_sets(
+    model: DualEncoder, dev: Sequence[NliPair], sets: Sequence[Sequence[NliPair]]
+) -> list[tuple[PairAccuracy, int]]:
+    """Return what `measure` returns, for several sets of pairs; each text is embedded once."""
+    texts = TextEmbeddings(model, [text for pairs in (dev, *sets) for text in texts_of(pairs)])
     on_dev, _ = score_pairs(model, texts, dev)
+    thresholds = {
+        name: best_threshold(scores, entailed(dev), balanced=False)
+        for name, scores in on_dev.items()
+    }
+    return [
+        (_accuracy(model, texts, thresholds, pairs), texts.count_unknown(texts_of(pairs)))
+        for pairs in sets
+    ]
+
+
+def _accuracy(
+    model: DualEncoder,
+    texts: TextEmbeddings,
+    thresholds: Mapping[str, float],
+    pairs: Sequence[NliPair],
+) -> PairAccuracy:
+    """Return the accuracy on pairs where a score says yes from its threshold on."""
     scores, direction = score_pairs(model, texts, pairs)
     numbers, yes = np.arange(len(pairs)), entailed(pairs)
-    answers = {}
-    for name, values in scores.items():
-        threshold = best_threshold(on_dev[name], entailed(dev), balanced=False)
-        answers[name] = (numbers, (values >= threshold) == yes)
+    answers = {
+        name: (numbers, (values >= thresholds[name]) == yes) for name, values in scores.items()
+    }
     right = answers[ACCURACY][1]
     answers["yes"] = (numbers[yes], right[yes])
     answers["no"] = (numbers[~yes], right[~yes])
     answers["direction"] = (numbers[yes], direction[yes])
     for name, right in directions(pairs).items():
         answers[f"directions.{name}"] = (numbers[yes], right[yes])
-    accuracy = PairAccuracy(Accuracy.of(len(pairs), answers))
-    return accuracy, texts.count_unknown(texts_of(pairs))
+    return PairAccuracy(Accuracy.of(len(pairs), answers))
 
 
 def _description(spec: Spec) -> str:
@@ -178,8 +201,8 @@ class Inference(PairedTask):
             sets: dict[str, Sequence[NliPair]] = {name: pairs}
             if clean := clean_places([(p.premise, p.hypothesis) for p in pairs], data.seen):
                 sets[name + CLEAN] = [pairs[place] for place in clean]
-            for label, members in sets.items():
-                accuracy, unknown = measure(model, dev=nli.held_out(name), pairs=members)
+            measured = measure_sets(model, nli.held_out(name), list(sets.values()))
+            for (label, members), (accuracy, unknown) in zip(sets.items(), measured, strict=True):
                 result[label] = accuracy, members, unknown
         return result
 
@@ -187,8 +210,9 @@ class Inference(PairedTask):
         """Return accuracies next to their baselines, a row for each split and set."""
         rows = []
         for split, sets in results.items():
-            for name in nli.DATASETS:
-                metrics = sets[name]
+            for name, metrics in sets.items():
+                if not isinstance(metrics, Mapping):  # such as the name of the task
+                    continue
                 low, high = metrics["ci95"]["accuracy"]
                 accuracy = f"**{metrics['accuracy']:.1f}** ({low:.1f}-{high:.1f})"
                 baselines = [f"{value:.1f}" for value in metrics["baselines"].values()]

@@ -124,6 +124,15 @@ def _trained_over(backbone: str) -> str:
     return family.base(name)
 
 
+def dataset_of(backbone: str) -> str:
+    """Return the data set that the end of a backbone was tuned on; "" for others."""
+    try:
+        family, name = family_of(backbone)
+    except UnknownBackbone:
+        return ""
+    return family.dataset(name)
+
+
 def is_available(backbone: str) -> bool:
     """Return whether a backbone's weights are known to be available without a download."""
     return all(map(_has_weights, chain_of(backbone)))

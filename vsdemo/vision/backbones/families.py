@@ -62,6 +62,9 @@ class Family(Protocol):
     def base(self, name: str) -> str:
         """Return the name of the network that a network was trained over; "" for none."""
 
+    def dataset(self, name: str) -> str:
+        """Return the data set that the end of a network was tuned on with a model; "" for none."""
+
     def how_to_get(self, name: str) -> str:
         """Return a sentence that says that a network is missing and what to do."""
 
@@ -94,6 +97,10 @@ class OwnFamily:
 
     def base(self, name: str) -> str:
         """Return "", as it was not trained over another one."""
+        return ""
+
+    def dataset(self, name: str) -> str:
+        """Return "", as it was not tuned with a model."""
         return ""
 
     def how_to_get(self, name: str) -> str:
@@ -133,6 +140,10 @@ class TorchvisionFamily:
 
     def base(self, name: str) -> str:
         """Return "", as it was not trained over another one."""
+        return ""
+
+    def dataset(self, name: str) -> str:
+        """Return "", as it was not tuned with a model."""
         return ""
 
     def how_to_get(self, name: str) -> str:
@@ -201,6 +212,10 @@ class ClipFamily:
 
     def base(self, name: str) -> str:
         """Return "", as it was not trained over another one."""
+        return ""
+
+    def dataset(self, name: str) -> str:
+        """Return "", as it was not tuned with a model."""
         return ""
 
     def how_to_get(self, name: str) -> str:

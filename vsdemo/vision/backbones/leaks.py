@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import suppress
 from pathlib import Path
 
 from vsdemo.core.errors import UserError
 from vsdemo.data import datasets
 from vsdemo.vision import backbones
-from vsdemo.vision.backbones.families import TunedFamily, UnknownBackbone
 
 LEARNED_FROM = {  # network -> (data set, split) of photos that its recipe has seen
     "pocket": (("flickr8k", "train"), ("pascal1k", "train")),
@@ -27,7 +26,7 @@ def check_unseen(backbone: str, dataset: str) -> None:
     Raises:
         UserError: Photos of dev or test are among those that the network has learned from.
     """
-    sources = set(_sources(backbone))
+    sources = sorted(set(_sources(backbone)))
     if not sources or datasets.is_generated(dataset):
         return
     seen = {path for name, split in sources for path in _photos(name, split)}
@@ -37,7 +36,7 @@ def check_unseen(backbone: str, dataset: str) -> None:
             raise UserError(
                 f"{backbone} has learned from {known} of the {len(held_out):,} photos of "
                 f"{dataset}'s {split} split, so figures would be too good; choose another backbone "
-                f"or a split that {backbone} has not seen, such as pascal1k."
+                f"or a split that {backbone} has not seen, such as {_other(dataset, sources)}."
             )
 
 
@@ -45,10 +44,14 @@ def _sources(backbone: str) -> Iterator[tuple[str, str]]:
     """Yield the (data set, split) that a network, or one that it was trained over, has seen."""
     for network in backbones.chain_of(backbone):
         yield from LEARNED_FROM.get(network, ())
-        with suppress(UnknownBackbone):
-            family, name = backbones.family_of(network)
-            if isinstance(family, TunedFamily) and (dataset := family.dataset(name)):
-                yield dataset, "train"
+        if dataset := backbones.dataset_of(network):
+            yield dataset, "train"
+
+
+def _other(dataset: str, sources: Collection[tuple[str, str]]) -> str:
+    """Return a data set whose train split the network has seen, if possible of the same photos."""
+    base = datasets.base_name(dataset)
+    return max(sources, key=lambda source: datasets.base_name(source[0]) == base)[0]
 
 
 def _photos(dataset: str, split: str) -> list[Path]:
