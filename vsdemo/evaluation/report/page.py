@@ -340,20 +340,24 @@ class Page:
         ]
         return f"By retraining: {'; '.join(commands)}."
 
+    def _matrices(self, key: str) -> list[str]:
+        """Return the relations of a tree network by the norms of their matrices, largest first."""
+        return [row["name"] for row in matrix_norms(self.root / key)]
+
     def matrix_place(self, key: str, relation: str) -> int:
         """Return the place of a relation among the matrices of a tree network, largest first.
 
         Raises:
             UserError: The relation has no matrix.
         """
-        names = [row["name"] for row in matrix_norms(self.root / key)]
+        names = self._matrices(key)
         if relation not in names:
             raise UserError(_missing(key, relation))
         return names.index(relation) + 1
 
     def largest_matrices(self, key: str) -> str:
         """Return the relations with the largest and the smallest matrices of a tree network."""
-        names = [row["name"] for row in matrix_norms(self.root / key)]
+        names = self._matrices(key)
         return f"{', '.join(names[:LARGEST])} come first, {', '.join(names[-2:])} last"
 
     def claims(self, paper: str) -> str:
@@ -512,10 +516,7 @@ class Page:
         Raises:
             UserError: There is no such figure with an interval.
         """
-        value = self.row(key).get(name)
-        if not isinstance(value, Figure) or value.interval is None:
-            raise UserError(_missing(key, name))
-        return verdict(value.interval)
+        return verdict(_difference(key, self.row(key), name)[1])
 
     def deciding_intervals(self) -> int:
         """Return how many intervals decide about the claims of all measured experiments."""
@@ -553,16 +554,26 @@ def _claim(claim: Claim, experiment: Experiment, row: Row) -> list[str]:
     measured, intervals = [], []
     for sign, figures in ((1, claim.higher), (-1, claim.lower)):
         for name in figures:
-            gap = row.get(name)
-            if not isinstance(gap, Figure) or gap.interval is None:
-                raise UserError(_missing(f"{EXPERIMENTS}/{experiment.name}", name))
-            intervals.append(sorted(sign * bound for bound in gap.interval))
+            gap, interval = _difference(f"{EXPERIMENTS}/{experiment.name}", row, name)
+            intervals.append(sorted(sign * bound for bound in interval))
             style = "more" if sign > 0 else "less"
             measured.append(f"{short_name(name)} {gap.with_bounds(style, '.2f')}")
     paper = f"{claim.where}: {claim.paper}" if claim.paper else claim.where
     is_single = len(experiment.seeds) * len(experiment.data) == 1
     answer = joint_verdict(intervals) + ", one seed" * is_single
     return [f"`{experiment.name}`", claim.text, paper, "; ".join(measured), answer]
+
+
+def _difference(key: str, row: Row, name: str) -> tuple[Figure, Sequence[float]]:
+    """Return a figure that a verdict depends on, and its interval.
+
+    Raises:
+        UserError: There is no such figure with an interval.
+    """
+    value = row.get(name)
+    if not isinstance(value, Figure) or value.interval is None:
+        raise UserError(_missing(key, name))
+    return value, value.interval
 
 
 def _seen(experiment: Experiment, row: str) -> dict[str, str]:

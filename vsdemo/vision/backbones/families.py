@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from difflib import get_close_matches
 from pathlib import Path
@@ -10,7 +9,7 @@ from typing import Protocol
 
 from safetensors import SafetensorError, safe_open
 
-from vsdemo.core import checksums
+from vsdemo.core import checksums, json_files
 from vsdemo.core.errors import UserError
 from vsdemo.core.paths import ROOT, checkpoints_root
 from vsdemo.data.downloads import hub
@@ -21,7 +20,6 @@ HUB, LOCAL = "hf-hub:", "local-dir:"
 CONFIG = hub.CONFIG
 WEIGHTS = (hub.WEIGHTS, "open_clip_pytorch_model.bin")  # as open_clip looks for them
 DIFFERENCE = "backbone.safetensors"  # in a checkpoint, how its image network was tuned
-CHECKPOINT_CONFIG = "config.json"
 # In the metadata of a file that belongs to another network: its name, and that of its weights.
 BASE, BASE_HASH = "base", "base_hash"
 FEATURES = 2048  # numbers of a photo or a region, at most
@@ -303,11 +301,8 @@ class TunedFamily:
 
     def dataset(self, name: str) -> str:
         """Return the data set that it was tuned on; "" if the checkpoint cannot be read."""
-        try:
-            config = json.loads((self._file(name).parent / CHECKPOINT_CONFIG).read_text("utf-8"))
-            return str(config["dataset"])
-        except (OSError, ValueError, LookupError, TypeError):
-            return ""
+        config = json_files.read(self._file(name).with_name("config.json"))
+        return str(config.get("dataset", "")) if isinstance(config, dict) else ""
 
     def how_to_get(self, name: str) -> str:
         """Return that the file belongs to the checkpoint."""
