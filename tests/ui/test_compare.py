@@ -5,7 +5,7 @@ from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Route, expect
 
 from tests.support.pages import last, shown, tab_of, text
 from tests.support.pages import visit as visit_of
@@ -263,12 +263,35 @@ def test_a_visitor_compares_models_and_votes(visit, viewport):
     expect(page.get_by_text("Your vote:")).to_be_visible()
     expect(page.locator("#compare-votes li")).to_have_count(2)
     later = page.context.new_page()
-    later.goto(page.url)
+    later.goto(page.url.replace("tab=compare", "tab=search"))
+    later.get_by_role("tab", name="Compare").click()
     votes = later.locator("#compare-votes li")
     expect(votes).to_have_count(2)
     later.get_by_role("button", name="Forget the votes").click()
     expect(votes).to_have_count(0)
     later.close()
+
+
+def test_a_late_request_does_not_remove_a_vote_from_the_page(visit):
+    page = visit(path="?tab=compare&q=a+red+circle&with=order", is_new=True)
+    page.get_by_label("Hide the names, and vote").check()
+    expect(page.get_by_role("heading", name="A", exact=True)).to_be_visible()
+    without_votes: list[Route] = []
+
+    def delay(route: Route) -> None:
+        if route.request.post_data_json["data"] == [{}]:
+            without_votes.append(route)
+        else:
+            route.continue_()
+
+    page.route("**/queue/join*", delay)
+    page.get_by_role("button", name="A fits best").click()
+    expect(page.get_by_text("Your vote:")).to_be_visible()
+    page.wait_for_timeout(1000)
+    for route in without_votes:
+        route.continue_()
+    page.wait_for_timeout(1000)
+    expect(page.locator("#compare-votes li")).to_have_count(2)
 
 
 def test_the_same_photo_is_marked_in_every_column(visit):

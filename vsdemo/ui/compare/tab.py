@@ -154,8 +154,7 @@ class CompareTab:
         voting = [*outputs, self.votes, self.kept]
         self.results.apply(guard(self.vote), [self.kept, *state], voting, **NEWEST)
         self.votes.clear(vote(self.forget), None, [self.note, self.votes, self.kept], **NEWEST)
-        for event in (self.kept.change, self.state.change):  # a browser may tell them late
-            event(vote(self.show_votes), [self.kept], [self.note, self.votes], **NEWEST)
+        self.kept.change(vote(self.show_votes), self.kept, [self.note, self.votes], **NEWEST)
         show_table = self.context.guard(self, channel="figures")(self.show_table)
         self.all.expand(show_table, state, [self.note, self.table], **NEWEST)
         renew_table = self.context.guard(self, channel="figures")(self.renew_table)
