@@ -52,7 +52,7 @@ def coloured(page):
 
 def check_coloured(page, colours, words):
     """Check what is in colour, after the transitions of buttons."""
-    until = time.monotonic() + 5
+    until = time.monotonic() + 20
     while coloured(page) != [colours, words] and time.monotonic() < until:
         page.wait_for_timeout(50)
     assert coloured(page) == [colours, words]

@@ -1,5 +1,6 @@
 """Helpers of callbacks, shared HTML, the library, photos by number and the endpoint."""
 
+import inspect
 import io
 import json
 import os
@@ -216,6 +217,18 @@ def test_search_shows_hits_and_more_hits(library):
     more = list(tab.show_more(state))[-1][tab.state]
     assert len(more.hits) == 8
     assert more.hits[:4] == state.hits
+
+
+def test_every_callback_can_show_its_errors(library):
+    demo, _ = build(library)
+    count = 0
+    for listener in demo.fns.values():
+        if inspect.isfunction(listener.fn):
+            names = inspect.getclosurevars(listener.fn).nonlocals
+            if "ended_by" in names:  # of `report_errors`
+                assert names["note"] in listener.outputs, listener.fn.__qualname__
+                count += 1
+    assert count > 50
 
 
 @pytest.mark.parametrize("key", [tab.key for tab in TABS])

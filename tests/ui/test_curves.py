@@ -178,6 +178,7 @@ def test_zoom_is_kept_for_the_same_runs_and_unchanged_panels_are_not_redrawn(vis
     before = page.evaluate(COUNTS)
     page.get_by_label("Log scale").check()
     page.wait_for_function(f"({AXIS % 'yaxis.type'})('learning_rate') === 'log'")
+    page.wait_for_function(f"({COUNTS}).some((count, i) => count > {before}[i])")
     page.wait_for_timeout(300)
     drawn_again = [b - a for a, b in zip(before, page.evaluate(COUNTS), strict=True)]
     assert drawn_again == [1, 0, 1, 0]

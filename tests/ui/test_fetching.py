@@ -164,8 +164,9 @@ def test_a_visitor_downloads_cancels_resumes_and_searches(visit, fetching_app, s
     slow_web.go.clear()  # the download waits until the page has shown that it continues
     button(row, "Fetch").click()
     expect(button(row, "Cancel")).to_be_visible()
-    slow_web.go.set()
     page.keyboard.press("Escape")  # closes "More"; the download continues
+    expect(row).to_be_hidden()
+    slow_web.go.set()
     expect(page.locator(".toast-body")).to_contain_text("Flickr8k is available")
     page.locator(".toast-close").click()  # else it covers the drop-downs for ten seconds
     assert slow_web.requests[-1][1].startswith("bytes=")

@@ -156,7 +156,7 @@ def test_a_lesson_asks_opens_the_page_and_tells_the_answer(visit):
     expect(guide.get_by_text(step.see)).to_be_visible()
     expect(guide.locator(".revealed")).to_be_focused()  # for screen readers
     expect(page.locator("#query input, #query textarea").first).to_have_value("a fox in the snow")
-    assert "learn=lesson-1-1" in page.url
+    expect(page).to_have_url(re.compile("learn=lesson-1-1"))
     guide.get_by_role("button", name="Close").click()
     expect(page).not_to_have_url(re.compile("learn="))
     page.get_by_role("button", name="Learn", exact=True).click()

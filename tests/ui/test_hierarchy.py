@@ -9,7 +9,7 @@ import pytest
 from PIL import Image
 
 from tests.support import small_orders
-from tests.support.pages import PAGE, last, shown, tab_of, text, visit
+from tests.support.pages import PAGE, last, merged, shown, tab_of, text, visit
 from vsdemo.core.errors import UserError
 from vsdemo.data.pairs import hypernyms
 from vsdemo.hierarchy import projection
@@ -276,16 +276,15 @@ def kept(tab, *texts):
 
 def test_nodes_are_kept_removed_and_joined(tab):
     state, tray = kept(tab, "a dog", "a cat")
-    again = list(callbacks.report_errors(tab.join.note)(tab.join.keep)(PAGE, state, tray))[-1]
+    guard = callbacks.report_errors(tab.join.note)
+    again = merged(guard(tab.join.keep)(PAGE, state, tray))
     assert "already kept" in again[tab.join.note]
     update = last(tab, tab.join.join, state, tray, "Compose")
     assert "Compose: a dog + a cat" in text(update[tab.join.joined])
     assert "Photos" in text(update[tab.join.joined])
     fewer = last(tab, tab.join.remove, state, tray, clicked(0))[tab.join.kept]
     assert [node.text for node in fewer[1]] == ["a cat"]
-    one = list(callbacks.report_errors(tab.join.note)(tab.join.join)(PAGE, state, fewer, "Common"))[
-        -1
-    ]
+    one = merged(guard(tab.join.join)(PAGE, state, fewer, "Common"))
     assert "keep at least two" in one[tab.join.note]
 
 

@@ -27,15 +27,11 @@ def expect_node(page, text):
     expect(here).to_have_text(re.compile(rf"^\s*{re.escape(text)}\s*(true|not true)?\s*$"))
 
 
-SETTLED = 500  # milliseconds after which Gradio has sent the values of a callback a second time
-
-
 def crumbs(page):
     return page.locator("#trail li button")
 
 
 def go(page, text):
-    page.wait_for_timeout(SETTLED)
     page.locator("#hierarchy-query").locator("input, textarea").fill(text)
     page.get_by_role("button", name="Go", exact=True).click()
 

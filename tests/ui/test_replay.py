@@ -58,6 +58,13 @@ def test_it_begins_before_the_first_step_and_draws_what_will_be_shown(panel):
     ]
 
 
+def test_a_dropdown_that_loses_the_focus_does_not_begin_again(panel):
+    begun = run(panel, panel.begin, NAME)[panel.begun]
+    assert list(panel.begin(NAME, None, begun)) == []
+    other = next(name for name in panel.recorded if name != NAME)
+    assert run(panel, panel.begin, other, None, begun)[panel.begun] == other
+
+
 def test_it_advances_to_its_end_and_stops(panel):
     ends = watched.evaluations(events())
     for place in range(len(ends) - 1):

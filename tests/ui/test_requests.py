@@ -25,6 +25,11 @@ def requests(monkeypatch):
     monkeypatch.setattr(callbacks.gr, "Warning", lambda *_, **__: None)
 
 
+def results(updates):
+    """Return what updates show as the result."""
+    return [update["result"] for update in updates if "result" in update]
+
+
 def steps(name, count=3):
     """Return a callback with some updates."""
 
@@ -51,7 +56,37 @@ def test_a_newer_request_ends_an_older_one():
     assert next(older)["result"] == "older 0"
     assert next(newer)["result"] == "newer 0"
     assert list(older) == [SKIP]  # nothing more, and no value that Gradio could repeat
-    assert [update["result"] for update in newer] == ["newer 1", "newer 2"]
+    assert results(newer) == ["newer 1", "newer 2"]
+
+
+def test_a_request_that_shows_nothing_ends_no_other():
+    guard = callbacks.report_errors("note", "results")
+    older = guard(steps("older"))(PAGE)
+    next(older)
+    assert list(guard(steps("newer", count=0))(PAGE)) == [SKIP]
+    assert results(older) == ["older 1", "older 2"]
+
+
+def test_a_request_that_is_overtaken_shows_nothing():
+    guard = callbacks.report_errors("note", "results")
+
+    def overtaken():
+        assert len(results(guard(steps("newer"))(PAGE))) == 3
+        yield {"result": "older"}
+
+    assert list(guard(overtaken)(PAGE)) == [SKIP]
+
+
+def test_a_request_may_be_ended_by_other_channels():
+    search = callbacks.report_errors("note", "results")
+    photo = callbacks.report_errors("note", "photo", ended_by=["results"])
+    first = photo(steps("first"))(PAGE)
+    next(first)
+    assert len(results(search(steps("results"))(PAGE))) == 3
+    assert list(first) == [SKIP]
+    second = photo(steps("second"))(PAGE)
+    assert results(second) == ["second 0", "second 1", "second 2"]
+    assert len(results(search(steps("results"))(OTHER_PAGE))) == 3
 
 
 def test_other_channels_and_pages_are_not_ended():
@@ -60,9 +95,14 @@ def test_other_channels_and_pages_are_not_ended():
     unfinished.append(callbacks.report_errors("note")(steps("no channel"))(PAGE))
     for generator in unfinished:
         next(generator)
-    assert len(list(guard(steps("other page"))(OTHER_PAGE))) == 3
+    assert len(results(guard(steps("other page"))(OTHER_PAGE))) == 3
     for generator in unfinished:
-        assert len(list(generator)) == 2
+        assert len(results(generator)) == 2
+
+
+def test_the_last_values_are_not_sent_a_second_time():
+    *_, last = callbacks.report_errors("note", "results")(steps("mine"))(PAGE)
+    assert last == SKIP  # Gradio repeats these, though a visitor may have typed since
 
 
 def test_an_error_of_an_older_request_is_not_shown():
@@ -80,11 +120,12 @@ def test_an_error_of_an_older_request_is_not_shown():
 def test_the_oldest_channels_are_forgotten(monkeypatch):
     monkeypatch.setattr("vsdemo.ui.requests.MAX_CHANNELS", 3)
     requests = Requests()
-    first = requests.begin(("a", "x"))
-    assert first.is_newest
+    first, second = requests.begin(("a", "x")), requests.begin(("a", "x"))
+    assert second.take_channel()
+    assert not first.take_channel()
     for name in "bcd":
-        requests.begin((name, "x"))
-    assert not first.is_newest
+        assert requests.begin((name, "x")).take_channel()
+    assert first.take_channel()
     assert MAX_CHANNELS > 1000
 
 
@@ -159,7 +200,7 @@ def test_work_that_another_page_wants_goes_on(library, fast):
     time.sleep(0.3)
     assert not work.pending.failed
     work.go_on.set()
-    assert list(other)[-1]["result"] == "value"
+    assert results(other)[-1] == "value"
 
 
 def test_work_to_be_kept_is_not_cancelled(library, fast):

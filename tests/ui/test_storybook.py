@@ -125,9 +125,11 @@ def test_without_weights_photos_are_browsed(offline):
     assert "<button" not in examples  # nothing is known to be right
     state = last[tab.state]
     assert state.address == {"model": "gru", "gallery": GALLERY}
-    more = list(tab.show_more(state))[-1]
+    updates = list(tab.show_more(state))
+    more = next(update for update in updates if tab.grid in update)
     assert more[tab.grid].count("<img") == 6
     assert more[tab.more]["interactive"] is False
+    assert "Search is not available" in updates[-1][tab.note]
     large = list(tab.select(state, clicked(3)))[-1]
     assert "/3/large" in large[tab.detail]
     assert large[tab.state].address["photo"] == "3"
@@ -225,6 +227,18 @@ def test_photos_are_browsed_until_they_can_be_searched(few, monkeypatch):
     assert library.engine(*KEY).status.label == "Encoding photos"
     state = list(tab.show(visit_of(*KEY, "a red ball", k=4), None, ""))[-1][tab.state]
     assert state.photo == state.hits[0].number
+
+
+def test_photos_that_are_browsed_meanwhile_do_not_end_a_search(few, monkeypatch):
+    tab = tab_of(SearchTab, few())
+    monkeypatch.setattr(callbacks, "is_ready_soon", lambda *_, **__: False)
+    updates = tab.show(visit_of(*KEY, "a red ball", k=4), None, "")
+    browsed = next(update for update in updates if tab.grid in update)[tab.state]
+    updates.close()
+    assert not browsed.hits
+    *_, last = tab.show_more(browsed)
+    assert len(last[tab.state].hits) == 4
+    assert last[tab.state].text == "a red ball"
 
 
 def test_a_fresh_machine_shows_pictures_and_captions(fresh_app, visit):

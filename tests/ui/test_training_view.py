@@ -7,7 +7,7 @@ from itertools import count
 import pytest
 
 from tests.support.hostile import HOSTILE, check_escaped
-from tests.support.pages import template_html
+from tests.support.pages import PAGE, tab_of, template_html
 from vsdemo.training.jobs.jobs import Run
 from vsdemo.training.jobs.spec import JobSpec
 from vsdemo.training.requirements import Check
@@ -16,7 +16,9 @@ from vsdemo.ui.training import view, watched
 from vsdemo.ui.training.curves import curves_widget
 from vsdemo.ui.training.facts import facts
 from vsdemo.ui.training.run_table import run_table
+from vsdemo.ui.training.state import TrainState
 from vsdemo.ui.training.status import KILLED, log, status
+from vsdemo.ui.training.tab import TrainTab
 
 START = {"kind": "start", "step": 0, "time": 0.0, "steps": 2000}
 STEP = {"kind": "step", "step": 500, "time": 100.0, "loss": 1.0}
@@ -39,6 +41,18 @@ def make_run(monkeypatch, tmp_path):
         return Run(name, folder, spec, started=1e9)
 
     return make_run
+
+
+def test_a_tick_does_not_undo_what_was_chosen_meanwhile(make_run, monkeypatch):
+    runs = [make_run(name=name) for name in ("first", "second")]
+    monkeypatch.setattr("vsdemo.ui.training.tab.jobs.list_runs", lambda: runs)
+    monkeypatch.setattr("vsdemo.ui.training.tab.jobs.current", lambda: None)
+    tab = tab_of(TrainTab)
+    first = tab.tick(TrainState(), {}, PAGE)
+    assert first[tab.state].shown == ("first",)  # without a choice, the newest run
+    later = tab.tick(first[tab.state], {}, PAGE)
+    assert tab.state not in later
+    assert tab.list in later
 
 
 def address(number, size):

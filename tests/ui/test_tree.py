@@ -100,7 +100,7 @@ def test_a_missing_parser_is_reported(panel, monkeypatch):
         raise UserError(MISSING)
 
     monkeypatch.setattr(tree.parser, "load", load)
-    last = run(panel, panel.unfold, state("a dog runs"), None)[-1]
+    last = merged(run(panel, panel.unfold, state("a dog runs"), None))
     assert MISSING in last[panel.note]
     assert 'role="alert"' in last[panel.note]
 

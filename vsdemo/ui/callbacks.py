@@ -47,7 +47,12 @@ log = logging.getLogger(__name__)
 
 
 def report_errors(
-    note: gr.HTML, channel: str = "", *, tab: str = "", place: Sequence[Any] = ()
+    note: gr.HTML,
+    channel: str = "",
+    *,
+    ended_by: Sequence[str] = (),
+    tab: str = "",
+    place: Sequence[Any] = (),
 ) -> Callable[[Callable[..., Updates]], Callable[..., Updates]]:
     """Return a decorator that shows a callback's errors in `note`, and nowhere else.
 
@@ -58,7 +63,9 @@ def report_errors(
         note: Where errors are shown.
         channel: What the callback fills on the page. A newer request of the same page and channel
             ends an older one: nothing of the older one arrives any more, and its work is cancelled
-            unless another request wants it. Empty for a callback that always runs to its end.
+            unless another request wants it. A request that shows nothing ends no other. Empty for a
+            callback that always runs to its end.
+        ended_by: Other channels, whose newer requests end this one, too.
         tab: Key of the tab that the callback belongs to.
         place: Widgets that only callbacks of the open tab may change, and none that began before
             Back or Forward were used.
@@ -71,14 +78,15 @@ def report_errors(
         @functools.wraps(callback)
         def run(page: gr.Request, *args: Any) -> Updates:
             session = str(page.session_hash)
-            request = REQUESTS.begin((session, channel)) if channel else None
+            ending = [(session, other) for other in ended_by]
+            request = REQUESTS.begin((session, channel), ending) if channel else None
             restored = REQUESTS.restored(session)
             nothing: Update = {note: gr.skip()}  # Gradio empties widgets that get no value
-            updates, update = callback(*args, **({"page": page} if takes_page else {})), None
+            updates = callback(*args, **({"page": page} if takes_page else {}))
             try:
                 for update in updates:
-                    if request and not request.is_newest:
-                        yield nothing  # Gradio repeats the last values of a callback at its end
+                    if request and not request.take_channel():
+                        yield nothing
                         return
                     is_here = REQUESTS.tab(session) in (None, tab)
                     if place and not (is_here and REQUESTS.restored(session) == restored):
@@ -88,10 +96,8 @@ def report_errors(
                         widget: value.render(restored) if isinstance(value, html.Address) else value
                         for widget, value in update.items()
                     }
-                if update is None:
-                    yield nothing
             except Exception as error:
-                if request and not request.is_newest:
+                if request and not request.take_channel():
                     yield nothing
                     return
                 if not isinstance(error, UserError):
@@ -100,6 +106,8 @@ def report_errors(
                 yield {note: html.problem(translate(text))}
             finally:
                 updates.close()
+            # At the end Gradio sends the last values again: not what may have changed since.
+            yield nothing
 
         # Gradio finds gr.Request and gr.EventData by their annotations, which are strings here.
         own = [p for p in signature.parameters.values() if p.name != "page"]

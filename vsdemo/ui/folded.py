@@ -27,7 +27,9 @@ class FoldedPanel:
 
     def __init__(self, title: str, working: str, channel: str) -> None:
         self.working, self.channel = working, channel
-        with gr.Accordion(label(title), open=False, elem_classes="tree") as self.panel:
+        with gr.Accordion(
+            label(title), open=False, elem_id=f"{channel}-fold", elem_classes="tree"
+        ) as self.panel:
             self.note = note_html(static(lambda: html.progress(working)))
             self.content = clickable_html(f"{channel}-panel", padding=False)
         self.open = gr.State(False)
@@ -65,7 +67,7 @@ class FoldedPanel:
         shown: Hashable,
     ) -> Updates:
         """Show the state, unless the panel is closed or shows it already."""
-        if state is None or not is_open or self.subject(state) == shown:
+        if state is None or not is_open:
             return
         if not (subject := self.subject(state)):
             yield {
@@ -74,7 +76,10 @@ class FoldedPanel:
                 self.shown: None,
             }
             return
-        yield {self.note: html.progress(self.working)}
+        if subject == shown:
+            yield {self.shown: shown}  # ends a request for another subject
+            return
+        yield {self.note: html.progress(self.working), self.shown: None}
         try:
             yield from self.fill(state)
         except UserError:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict
+from collections.abc import Iterable
 from dataclasses import dataclass
 from threading import Lock
 from typing import Any, Protocol, TypeVar
@@ -29,17 +30,22 @@ class Request:
     Attributes:
         requests: The requests of all pages.
         channel: The session of the page, and what on it the request fills.
+        ended_by: Other channels, whose newer requests end this one, too.
         number: The place among all requests.
     """
 
     requests: Requests
     channel: Channel
+    ended_by: tuple[Channel, ...]
     number: int
 
-    @property
-    def is_newest(self) -> bool:
-        """Whether the page still waits for this answer."""
-        return self.requests.newest(self.channel) == self.number
+    def take_channel(self) -> bool:
+        """Take the channel, unless a newer request has ended this one; return whether that worked.
+
+        A request takes its channel when it has something to show, so that one that does nothing
+        ends no other.
+        """
+        return self.requests.take(self)
 
 
 class Requests:
@@ -53,16 +59,20 @@ class Requests:
         self._count = 0
         self._lock = Lock()
 
-    def begin(self, channel: Channel) -> Request:
-        """Return a new request, which is the newest of its channel."""
+    def begin(self, channel: Channel, ended_by: Iterable[Channel] = ()) -> Request:
+        """Return a new request."""
         with self._lock:
             self._count += 1
-            _remember(self._newest, channel, self._count)
-            return Request(self, channel, self._count)
+            return Request(self, channel, tuple(ended_by), self._count)
 
-    def newest(self, channel: Channel) -> int:
-        """Return the number of the newest request of a channel; 0 if there was none."""
-        return self._newest.get(channel, 0)
+    def take(self, request: Request) -> bool:
+        """Let a request take its channel; return False if a newer one has ended it."""
+        with self._lock:
+            channels = (request.channel, *request.ended_by)
+            if any(self._newest.get(channel, 0) > request.number for channel in channels):
+                return False
+            _remember(self._newest, request.channel, request.number)
+            return True
 
     def open_tab(self, session: str, tab: str) -> None:
         """Note which tab of a page is open."""

@@ -184,7 +184,12 @@ class Context:
         return {self.selection: selection, self.tabs: gr.Tabs(selected=tab)}
 
     def guard(
-        self, tab: Tab, *, note: gr.HTML | None = None, channel: str | None = None
+        self,
+        tab: Tab,
+        *,
+        note: gr.HTML | None = None,
+        channel: str | None = None,
+        ended_by: Sequence[str] = (),
     ) -> Callable[[Callable[..., Updates]], Callable[..., Updates]]:
         """Return a decorator for callbacks of a tab; see `callbacks.report_errors`.
 
@@ -192,10 +197,12 @@ class Context:
             tab: The tab.
             note: Where errors are shown; by default the note of the tab.
             channel: What the callback fills; by default the tab.
+            ended_by: Other channels, whose newer requests end the callback, too.
         """
         return callbacks.report_errors(
             tab.note if note is None else note,
             tab.key if channel is None else channel,
+            ended_by=ended_by,
             tab=tab.key,
             place=self.place,
         )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import gradio as gr
@@ -48,9 +49,15 @@ class RegionsPanel:
             self.shown: None,
         }
 
-    def follow(self, parts: gr.HTML, state: gr.State) -> None:
-        """Search for the selection in `parts` when its button is clicked."""
-        guard = callbacks.report_errors(self.note, "regions")
+    def follow(self, parts: gr.HTML, state: gr.State, ended_by: Sequence[str]) -> None:
+        """Search for the selection in `parts` when its button is clicked.
+
+        Args:
+            parts: The sentence and its fragments.
+            state: Holds the alignment.
+            ended_by: Channels whose requests show another alignment.
+        """
+        guard = callbacks.report_errors(self.note, "regions", ended_by=ended_by)
         parts.apply(guard(self.find_regions), [state], [*self.empty], **NEWEST)
         self.more.click(guard(self.show_more), [state, self.shown], [*self.empty], **NEWEST)
 

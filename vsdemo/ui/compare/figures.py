@@ -9,12 +9,18 @@ from typing import Any
 from markupsafe import Markup
 
 from vsdemo.core.errors import UserError
+from vsdemo.core.language import message
 from vsdemo.evaluation.experiments.experiment import reported
 from vsdemo.models import checkpoint
+from vsdemo.ui.callbacks import Updates
+from vsdemo.ui.compare.state import CompareState
 from vsdemo.ui.components.templates import render
+from vsdemo.ui.folded import FoldedPanel
 from vsdemo.ui.library import Library
 from vsdemo.ui.library.models import paper_of
 
+LABEL = message("All models, with the papers' figures")
+READING = message("Reading the figures")
 MEASURES = (("t2i", "r1"), ("t2i", "r10"), ("i2t", "r1"), ("i2t", "r10"))
 
 
@@ -39,6 +45,26 @@ class FiguresRow:
     figures: Sequence[float | None]
     paper_data: str = ""
     paper_figures: Sequence[float | None] = ()
+
+
+class FiguresPanel(FoldedPanel):
+    """The panel with the table, for the model and the gallery of the tab.
+
+    Args:
+        library: Models and galleries.
+    """
+
+    def __init__(self, library: Library) -> None:
+        super().__init__(LABEL, READING, channel="figures")
+        self.library = library
+
+    def subject(self, state: CompareState) -> tuple[str, str]:
+        """Return gallery and model."""
+        return state.gallery, state.model
+
+    def fill(self, state: CompareState) -> Updates:
+        """Show the table."""
+        yield {self.note: "", self.content: table(rows(self.library, state.gallery), state.model)}
 
 
 def rows(library: Library, gallery: str) -> list[FiguresRow]:

@@ -49,7 +49,6 @@ PAIRS = (
     ("A dog chases a man.", "A man chases a dog."),
     ("A red car.", "A blue car."),
 )
-ALL = message("All models, with the papers' figures")
 NO_EXAMPLE = message("None of {count} captions is answered correctly by {winner} alone.")
 TELLING = message(
     "Right at first for {winner}; for {loser}, the first right photo is number {rank}."
@@ -91,7 +90,9 @@ class CompareTab:
                 elem_id="compare-models",
             )
             self.blind = gr.Checkbox(
-                label=label("Hide the names, and vote"), elem_id="compare-blind"
+                label=label("Hide the names, and vote"),
+                interactive=False,  # until there is something to hide
+                elem_id="compare-blind",
             )
             self.photo = upload_chip(elem_id="compare-upload")
         self.examples = clickable_html("compare-examples", html.examples(()), padding=False)
@@ -102,10 +103,7 @@ class CompareTab:
                 self.votes = clickable_html("compare-votes")
             with gr.Column(scale=5, min_width=320, elem_classes="side-column") as self.side:
                 self.detail = clickable_html("compare-detail", padding=False)
-        with gr.Accordion(
-            label(ALL), open=False, elem_id="all-figures", elem_classes="tree"
-        ) as self.all:
-            self.table = clickable_html("figures-table")
+        self.figures = figures.FiguresPanel(self.library)
         self.state = gr.State(None)
         self.kept = gr.BrowserState({}, storage_key="vsdemo-votes", secret="votes")
         self._connect()
@@ -121,7 +119,7 @@ class CompareTab:
     @property
     def outputs(self) -> list[Any]:
         """Every widget that a callback may change."""
-        query = [self.query, self.second, self.others, self.examples]
+        query = [self.query, self.second, self.others, self.blind, self.examples]
         return [
             *query,
             self.note,
@@ -147,7 +145,8 @@ class CompareTab:
         self.photo.upload(
             guard(self.run_photo), [self.photo, self.others, self.blind, *state], outputs, **NEWEST
         )
-        choose = self.context.guard(self, channel="compare photo")(self.choose)
+        guard_photo = self.context.guard(self, channel="compare photo", ended_by=[self.key])
+        choose = guard_photo(self.choose)
         self.results.select(choose, state, outputs, **NEWEST)
         self.detail.submit(guard(self.compare_sentences), state, outputs, **NEWEST)
         vote = self.context.guard(self, channel="vote")
@@ -155,12 +154,8 @@ class CompareTab:
         self.results.apply(guard(self.vote), [self.kept, *state], voting, **NEWEST)
         self.votes.clear(vote(self.forget), None, [self.note, self.votes, self.kept], **NEWEST)
         self.kept.change(vote(self.show_votes), self.kept, [self.note, self.votes], **NEWEST)
-        show_table = self.context.guard(self, channel="figures")(self.show_table)
-        self.all.expand(show_table, state, [self.note, self.table], **NEWEST)
-        renew_table = self.context.guard(self, channel="figures")(self.renew_table)
-        table = [*state, self.table]
-        self.state.change(renew_table, table, [self.note, self.table], **NEWEST)
-        self.table.select(guard(self.show_example), state, outputs, **NEWEST)
+        self.figures.follow(self.state)
+        self.figures.content.select(guard(self.show_example), state, outputs, **NEWEST)
         self.note.stop(guard(callbacks.stop(self.note)), None, self.note, **NEWEST)
         search = self.context.guard(self, channel="")(self.search_sentence)
         self.results.click(search, state, [self.note, *self.context.way], **QUIET)
@@ -202,6 +197,7 @@ class CompareTab:
         # Even if the comparison fails or is stopped, the next one is of this model and gallery.
         yield {
             self.others: gr.update(choices=self._choices(), value=list(shown.others)),
+            self.blind: gr.update(interactive=True),
             self.state: shown,
         }
         if not shown.text and not shown.has_photo:
@@ -243,6 +239,10 @@ class CompareTab:
         if state.has_photo and not text.strip():
             shown = state.asking(_selection(state), photo=state.photo, upload=state.upload)
         else:
+            if not text.strip() and state.result is None:  # the tab has just been opened
+                state = state if state.text else (yield from self._with_example(state))
+                text = state.text
+                yield {self.query: text}
             text = Sentence.from_user(text.strip()).text
             shown = state.asking(Selection(text), second=second.strip())
         state = replace(shown, others=self._chosen(others, state))
@@ -390,17 +390,6 @@ class CompareTab:
             state = replace(state, chosen=number, selection=selection)
             engines = yield from self._engines(state)
             yield {**self._results(state), **self._detail(state, engines), self.note: ""}
-
-    def show_table(self, state: CompareState | None) -> Updates:
-        """Show the table of all models."""
-        if state is not None:
-            rows = figures.rows(self.library, state.gallery)
-            yield {self.table: figures.table(rows, state.model)}
-
-    def renew_table(self, state: CompareState | None, table: str) -> Updates:
-        """Show the table for another model or gallery, if it is on the page."""
-        if table:
-            yield from self.show_table(state)
 
     def show_example(self, state: CompareState | None, event: gr.EventData) -> Updates:
         """Compare a caption that the clicked model wins, or loses, against that of the page."""

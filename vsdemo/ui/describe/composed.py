@@ -68,9 +68,14 @@ class ComposedPanel:
             self.texts: (),
         }
 
-    def follow(self, state: gr.State) -> None:
-        """Compose sentences about the photo on the page when the button is clicked."""
-        guard = callbacks.report_errors(self.note, "composed")
+    def follow(self, state: gr.State, ended_by: Sequence[str]) -> None:
+        """Compose sentences about the photo on the page when the button is clicked.
+
+        Args:
+            state: Holds the photo.
+            ended_by: Channels whose requests show another photo.
+        """
+        guard = callbacks.report_errors(self.note, "composed", ended_by=ended_by)
         self.compose.click(guard(self.show), [state], self.outputs, **NEWEST)
 
     def show(self, state: DescribeState | None) -> Updates:

@@ -135,16 +135,22 @@ class DescribeTab:
         self.picks.select(guard(self.pick), inputs, outputs, **NEWEST)
         # `upload` also fires for the webcam; `input` would fire when a photo is removed, too.
         self.photo.upload(guard(self.upload), [self.photo, *inputs], outputs, **NEWEST)
-        self.more.click(guard(self.show_more), [self.state], outputs, **NEWEST)
-        self.rank.click(guard(self.rank_typed), [self.typed, self.state], outputs, **NEWEST)
-        self.composed.follow(self.state)
-        self.note.stop(guard(callbacks.stop(self.note)), None, self.note, **NEWEST)
+        rank = context.guard(self, channel="describe sentences", ended_by=[self.key])
+        self.more.click(rank(self.show_more), [self.state], outputs, **NEWEST)
+        self.rank.click(rank(self.rank_typed), [self.typed, self.state], outputs, **NEWEST)
+        self.composed.follow(self.state, ended_by=[self.key])
+        notes = [self.note, self.composed.note]
+        self.note.stop(guard(self.stop), None, notes, **NEWEST)
         guard, way = context.guard(self, channel=""), [self.note, *context.way]
         self.similar.click(guard(self.search_similar), [self.state], way, **QUIET)
         self.sentences.click(guard(self.search_sentence), [self.state], way, **QUIET)
         self.sentences.apply(guard(self.align_sentence), [self.state], way, **QUIET)
         composed = [self.state, self.composed.texts]
         self.composed.sentences.apply(guard(self.align_composed), composed, way, **QUIET)
+
+    def stop(self) -> Updates:
+        """Stop ranking and composing sentences."""
+        yield {self.note: html.note(translate(callbacks.STOPPED)), self.composed.note: ""}
 
     def search_sentence(self, state: DescribeState | None, event: gr.EventData) -> Updates:
         """Search for the photos that the clicked sentence describes."""
@@ -211,6 +217,8 @@ class DescribeTab:
         self, state: DescribeState | None, model: str, gallery: str, event: gr.EventData
     ) -> Updates:
         """Describe the clicked photo of the gallery."""
+        if state is not None and state.gallery != gallery:
+            return  # photos of the gallery that has been chosen are on their way
         number = callbacks.clicked_number(event, len(self.library.galleries[gallery].photos))
         text, typed = (state.selection.text, state.typed) if state else ("", ())
         selection = Selection(text, number, gallery)

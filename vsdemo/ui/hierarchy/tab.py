@@ -155,11 +155,14 @@ class HierarchyTab:
     def choose(self, scope: str, state: HierarchyState | None) -> Updates:
         """Switch between WordNet's concepts, and photos and sentences."""
         concepts = scope == CONCEPTS
-        if state is not None and state.concepts != concepts:
-            selection = Selection()
-            yield from self._arrive_target(
-                HierarchyState(state.model, state.gallery, concepts=concepts, selection=selection)
-            )
+        if state is None:
+            return
+        if state.concepts == concepts:
+            yield {self.scope: scope}  # ends a request for the other scope
+            return
+        yield from self._arrive_target(
+            HierarchyState(state.model, state.gallery, concepts=concepts, selection=Selection())
+        )
 
     def run(self, text: str, state: HierarchyState | None) -> Updates:
         """Go to the typed text."""
@@ -212,8 +215,7 @@ class HierarchyTab:
             node = navigation.mistaken_photo(gallery)
         else:
             node = hierarchies.text_node(gallery.hierarchy, gallery.reader, target)
-        for update in self._go_to(state, gallery, node):
-            yield {self.scope: GALLERY, **update}
+        yield from self._go_to(state, gallery, node)
 
     def select(self, state: HierarchyState | None, event: gr.EventData) -> Updates:
         """Go to the item clicked on the map, or list the selected items."""
@@ -273,6 +275,7 @@ class HierarchyTab:
             self.words: words.unread_words(node.text, navigation.unread_words(gallery, node)),
             self.query: "" if node.kind == PHOTO else view.spoken(node.text),
             self.note: html.note(caution) if caution else "",
+            self.scope: CONCEPTS if state.concepts else GALLERY,
             self.state: state,
             **self.context.record(state),
         }

@@ -112,7 +112,7 @@ class SearchTab:
         self.examples.click(guard(self.run_example), settings, outputs, **NEWEST)
         self.words.click(guard(self.correct), state, outputs, **NEWEST)
         self.more.click(guard(self.show_more), state, outputs, **NEWEST)
-        select = self.context.guard(self, channel="search photo")(self.select)
+        select = self._guard_photo()(self.select)
         self.grid.select(select, state, outputs, **NEWEST)
         self.detail.select(select, state, outputs, **NEWEST)
         self.detail.like(guard(self.search_similar), state, outputs, **NEWEST)
@@ -131,19 +131,23 @@ class SearchTab:
         self._connect_map()
         self._connect_own()
 
+    def _guard_photo(self) -> Callable[[Callable[..., Updates]], Callable[..., Updates]]:
+        """Return a decorator for callbacks that choose a photo: a later search ends them."""
+        return self.context.guard(self, channel="search photo", ended_by=[self.key])
+
     def _connect_map(self) -> None:
         guard, outputs = self.context.guard(self), self.outputs
         self.map.follow(self.state)
         self.map.selected.change(
             guard(self.show_region), [self.state, self.map.selected], outputs, **NEWEST
         )
-        select = self.context.guard(self, channel="search photo")(self.select)
+        select = self._guard_photo()(self.select)
         self.map.map.select(select, self.state, outputs, **NEWEST)
 
     def _connect_own(self) -> None:
         guard, outputs, state = self.context.guard(self), self.outputs, [self.state]
         own, settings = self.own, self.context.settings
-        own.saved.input(guard(self.open_saved), [own.saved, *settings], outputs, **NEWEST)
+        own.saved.select(guard(self.open_saved), [own.saved, *settings], outputs, **NEWEST)
         for event, labelled in ((own.find.click, False), (own.unsure.click, True)):
             event(guard(self._label_search(labelled)), [*state, own.label], outputs, **NEWEST)
         own.connect(
@@ -332,9 +336,13 @@ class SearchTab:
 
     def clear_filters(self, state: SearchState | None) -> Updates:
         """Repeat the search without filters."""
-        yield {**self.filters.write(Refinement()), self.map.selected: None}
-        if state is not None and state.refinement != Refinement():
-            yield from self._show_refined(replace(state, refinement=Refinement()))
+        cleared = {**self.filters.write(Refinement()), self.map.selected: None}
+        if state is None or state.refinement == Refinement():
+            yield cleared
+        else:
+            state = replace(state, refinement=Refinement())
+            yield {**cleared, self.state: state}  # at once: a change of the selection uses it
+            yield from self._show_refined(state)
 
     def show_region(self, state: SearchState | None, selected: tuple[int, ...] | None) -> Updates:
         """Repeat the search within a region of the map, or within the whole gallery again."""
@@ -377,6 +385,7 @@ class SearchTab:
 
     def _show_refined(self, state: SearchState) -> Updates:
         """Search with other filters; without a query, show the photos in order again."""
+        yield {self.state: state}  # the next filter narrows this search down, not the one before
         state = replace(state, hits=(), photo=None, browsed=0)
         if state.has_query:
             yield from self.search(state)
@@ -490,7 +499,9 @@ class SearchTab:
         if not state.is_result:
             photos = self.library.photos(state.gallery)
             captions = yield from callbacks.wait_for_more(self.note, photos)
-            yield self._browse(captions, state)
+            update = self._browse(captions, state)
+            yield update
+            yield from self._search_when_ready(update[self.state])
             return
         with self._pending(state).wanted():
             engine = yield from self._next_engine(state)

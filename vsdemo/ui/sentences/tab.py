@@ -99,7 +99,7 @@ class SentencesTab:
         context, outputs = self.context, self.outputs
         guard, inputs = context.guard(self), [self.first, self.second, self.state]
         for event in (self.go.click, self.first.submit, self.second.submit):
-            event(guard(self.run), inputs, outputs, **NEWEST)
+            event(guard(self.run_typed), inputs, outputs, **NEWEST)
         self.examples.click(guard(self.run_example), [self.state], outputs, **NEWEST)
         for which, widget in enumerate(self.words):
             widget.click(guard(self.corrector(which)), [self.state], outputs, **NEWEST)
@@ -140,8 +140,15 @@ class SentencesTab:
         pair = EXAMPLES[callbacks.clicked_number(event, len(EXAMPLES))]
         yield from self.run(*pair, state)
 
-    def run(self, first: str, second: str, state: PairState | None) -> Updates:
+    def run_typed(self, first: str, second: str, state: PairState | None) -> Updates:
         """Compare what was typed."""
+        typed = {self.first: first, self.second: second}
+        for update in self.run(first, second, state):
+            # A visitor may be typing the next sentence already.
+            yield {widget: text for widget, text in update.items() if typed.get(widget) != text}
+
+    def run(self, first: str, second: str, state: PairState | None) -> Updates:
+        """Compare two sentences."""
         if state is not None:
             # Not the sentences of the address, to which Back leads.
             selection = replace(state.selection, other=())

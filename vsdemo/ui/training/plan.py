@@ -21,7 +21,7 @@ from vsdemo.serving.training_limits import training_minutes
 from vsdemo.training import preflight
 from vsdemo.training.jobs import jobs
 from vsdemo.training.jobs.spec import JobSpec
-from vsdemo.ui.callbacks import Updates
+from vsdemo.ui.callbacks import Update, Updates
 from vsdemo.ui.components import html
 from vsdemo.ui.components.labels import label, static
 from vsdemo.ui.training import form, view
@@ -78,7 +78,8 @@ class PlanPanel:
             log_text = label("Also log to TensorBoard")
             self.board = gr.Checkbox(label=log_text, visible=has_tensorboard)
             self.form = form.form_widget("settings", static(lambda: form.form(config)))
-        self.reported = gr.State((FIRST_PRESET, datasets[0]))  # the last preset and data set chosen
+        # Preset and data set as they were chosen last, and as the page shows them since then.
+        self.reported = gr.State(((FIRST_PRESET, datasets[0]),))
         self.changed = gr.State(())  # settings that differ from the defaults of preset and data
 
     def _datasets(self, config: Config) -> list[str]:
@@ -126,7 +127,7 @@ class PlanPanel:
             tensorboard=request.board,
         )
 
-    def choose(self, reported: tuple[str, str | None], *choices: Any) -> Updates:
+    def choose(self, reported: Sequence[tuple[str, str | None]], *choices: Any) -> Updates:
         """Show the form of another preset or data set, without changes.
 
         Gradio reports a choice in a dropdown twice, both times with the sentence of that moment, so
@@ -134,26 +135,26 @@ class PlanPanel:
         first, or it is not known to be the second.
 
         Args:
-            reported: Preset and data set as they were last reported.
+            reported: Preset and data set as they were reported last, and as the page shows them.
             choices: The values of `choices`.
         """
         request = Request(*choices)
-        if (request.preset, request.dataset) == reported:
+        if (request.preset, request.dataset) in reported:
             return
         config = models.preset(request.preset)[1]
         datasets = self._datasets(config)
         dataset = request.dataset
         if dataset not in datasets:
             dataset = next(iter(datasets), None)
-        sentence = request.sentence
-        if sentence in ("", *SENTENCES.values()):  # not one of the visitor
-            sentence = first_sentence(dataset)
+        sentence: Update = {"interactive": preflight.uses_photos(config)}
+        if request.sentence in ("", *SENTENCES.values()):  # not one of the visitor
+            sentence["value"] = first_sentence(dataset)
         yield {
             self.dataset: gr.update(choices=datasets, value=dataset, interactive=bool(datasets)),
-            self.sentence: gr.update(value=sentence, interactive=preflight.uses_photos(config)),
+            self.sentence: gr.update(**sentence),
             self.form: form.form(_default_config(request.preset, dataset)),
             self.changed: (),
-            self.reported: (request.preset, request.dataset),
+            self.reported: ((request.preset, request.dataset), (request.preset, dataset)),
             self.note: "",
         }
 

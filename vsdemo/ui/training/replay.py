@@ -86,25 +86,25 @@ class ReplayPanel:
                         message("Curves of the recorded training"), "replay-curves"
                     )
         self.sentence = gr.State(0)
-        self.has_begun = gr.State(False)
+        self.begun = gr.State("")  # the training whose replay has begun
         self.timer = gr.Timer(SECONDS, active=False)
 
     @property
     def outputs(self) -> list[Any]:
         """Every widget that a callback may change."""
         shown = [self.place, self.play, self.note, self.results, self.curves]
-        return [*shown, self.sentence, self.has_begun, self.timer]
+        return [*shown, self.sentence, self.begun, self.timer]
 
     def connect(self) -> None:
         """Connect the events of the panel."""
         guard = callbacks.report_errors(self.note, "replay")
         # Ticks have a channel of their own: a late one does not stop the drawing of a new choice.
-        tick = callbacks.report_errors(self.note, "replay tick")
+        tick = callbacks.report_errors(self.note, "replay tick", ended_by=["replay"])
         inputs = [self.choice, self.place, self.sentence, self.other]
         outputs = self.outputs
         choices = [self.choice, self.other]
-        self.panel.expand(guard(self.expand), [*choices, self.has_begun], outputs, **NEWEST)
-        self.choice.input(guard(self.begin), choices, outputs, **NEWEST)
+        for event in (self.panel.expand, self.choice.input):
+            event(guard(self.begin), [*choices, self.begun], outputs, **NEWEST)
         for event in (self.place.input, self.other.input):
             event(guard(self.show), inputs, outputs, **LATEST)
         self.play.click(guard(self.toggle), [*inputs, self.play], outputs, **NEWEST)
@@ -128,29 +128,25 @@ class ReplayPanel:
                 self.panel: gr.Accordion(open=True),
                 self.choice: name,
                 self.other: other if is_pair else NONE,
-                self.has_begun: True,
             }
             yield from self._begin(name, other, self._last(name) if is_pair else 0)
 
-    def expand(self, name: str | None, other: str | None, has_begun: bool) -> Updates:  # noqa: FBT001 (a state)
-        """Show a training in a panel that is opened for the first time, and not by an address."""
-        if not has_begun:
-            yield from self.begin(name, other)
-
-    def begin(self, name: str | None, other: str | None = None) -> Updates:
-        """Show a training as it was before its first step."""
-        if name in self.recorded:
+    def begin(self, name: str | None, other: str | None = None, begun: str = "") -> Updates:
+        """Show a training as it was before its first step, unless its replay has begun."""
+        if name in self.recorded and name != begun:
             yield from self._begin(name, other, 0)
 
     def _begin(self, name: str, other: str | None, place: int) -> Updates:
         """Show another training, at an evaluation."""
+        slider = gr.update(value=place, maximum=self._last(name))
         yield {
-            self.place: gr.update(value=place, maximum=self._last(name)),
+            self.place: slider,
             self.sentence: 0,
-            self.has_begun: True,
+            self.begun: name,
             **self._buttons(is_playing=False),
         }
         yield from self.show(name, place, 0, other)
+        yield {self.place: slider}  # the training before may have played on meanwhile
 
     def show(
         self, name: str | None, place: int, sentence: int, other: str | None = None
@@ -169,12 +165,16 @@ class ReplayPanel:
         """
         if name not in self.recorded:
             return
-        is_playing = text != translate(PAUSE)
-        yield self._buttons(is_playing=is_playing)
-        if is_playing:
-            place = 0 if place >= self._last(name) else place + 1
-            yield from self._draw(self._events(name), sentence)
-            yield {self.place: place, **self._shown(name, place, sentence, other)}
+        if text == translate(PAUSE):
+            yield self._buttons(is_playing=False)
+            return
+        place = 0 if place >= self._last(name) else place + 1
+        yield from self._draw(self._events(name), sentence)
+        yield {
+            self.place: place,
+            **self._shown(name, place, sentence, other),
+            **self._buttons(is_playing=True),
+        }
 
     def advance(
         self, name: str | None, place: int, sentence: int, other: str | None = None

@@ -58,7 +58,7 @@ class TrainTab:
         record = context.guard(self, note=self.replay.note, channel="")(self.record_replay)
         chosen = [self.state, self.replay.choice, self.replay.other]
         for event in (self.replay.panel.expand, self.replay.choice.input, self.replay.other.input):
-            event(record, chosen, [self.state, *context.place], **QUIET)
+            event(record, chosen, [self.replay.note, self.state, *context.place], **QUIET)
         if self.is_open:
             self._connect()
 
@@ -167,7 +167,10 @@ class TrainTab:
         The timer calls this unguarded: `report_errors` would cost as much again, while a trainer
         needs the machine.
         """
-        return self.update(state, seen, _visitor(page))
+        update = self.update(state, seen, _visitor(page))
+        if update[self.state] == state:
+            del update[self.state]  # what a visitor has chosen since then remains chosen
+        return update
 
     def update(self, state: TrainState, seen: Seen, visitor: str) -> Update:
         """Return the state of a visitor's runs, without what the page shows already."""
@@ -317,25 +320,29 @@ class TrainTab:
         context, plan, inputs = self.context, self.plan, [self.state, self.seen]
         guard = context.guard(self, channel="")
         preview = context.guard(self, channel="plan")(plan.preview)
+        choose = context.guard(self, channel="plan choice")
+        change_form = context.guard(self, channel="plan form", ended_by=["plan choice"])
         choices = [plan.reported, *plan.choices]
         for event in (plan.preset.input, plan.dataset.input):
             # One at a time, because Gradio reports a choice twice; see `choose`.
-            event(guard(plan.choose), choices, plan.outputs, **QUIET, concurrency_limit=1)
+            event(choose(plan.choose), choices, plan.outputs, **LATEST, concurrency_limit=1)
         sentence_events = (plan.sentence.blur, plan.sentence.submit)
         for event in (plan.reported.change, *sentence_events, plan.board.input):
             event(preview, plan.inputs, plan.outputs, **NEWEST)
-        plan.form.input(guard(plan.change_form), plan.choices, plan.outputs, **LATEST)
+        plan.form.input(change_form(plan.change_form), plan.choices, plan.outputs, **LATEST)
         plan.go.click(guard(self.train), [*inputs, *plan.inputs], self.outputs, **QUIET)
         self.timer.tick(self.tick, inputs, self.updated, **QUIET)
         for event, callback in (
             (self.status.stop, self.stop),
             (self.status.play, self.resume),
             (self.watched_results.select, self.choose_sentence),
-            (self.list.select, self.toggle_run),
             (self.list.apply, self.show_run),
             (self.list.delete, self.delete),
         ):
             event(guard(callback), inputs, self.outputs, **QUIET)
+        # One after the other: each adds to what the one before has shown.
+        toggle = guard(self.toggle_run)
+        self.list.select(toggle, inputs, self.outputs, **NEWEST, concurrency_limit=1)
         used = [self.note, context.model, context.gallery, *context.way]
         self.status.apply(guard(self.use), [self.state], used, **QUIET)
 
