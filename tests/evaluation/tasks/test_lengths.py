@@ -65,8 +65,17 @@ def test_evaluate_returns_means_and_intervals(model):
     assert lengths.Lengths.primary in result
 
 
+def test_pairs_are_drawn_with_their_photo(model):
+    measured = lengths.Lengths().measure(model, PhotoData(SPLIT, torch.zeros(3, 1)))
+    assert len(measured) == measured.photo.max() + 1 <= 3
+    drawn = np.zeros(5, int)
+    rows = [row for photo in drawn for row in np.flatnonzero(measured.photo == photo)]
+    for name, value in measured.metrics(drawn).items():
+        assert value == pytest.approx(measured.ranks[name][rows].mean())
+
+
 def test_difference_of_equal_ranks_is_zero():
-    ranks = lengths.PairRanks({"t2i": np.ones(7), "short_to_long": np.ones(7)})
+    ranks = lengths.PairRanks({"t2i": np.ones(7), "short_to_long": np.ones(7)}, np.arange(7))
     result = difference(ranks, ranks)
     assert result["ci95"] == {"t2i": [0, 0], "short_to_long": [0, 0]}
 

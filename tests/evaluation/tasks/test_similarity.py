@@ -3,6 +3,7 @@
 import json
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
 import torch
 
@@ -94,6 +95,22 @@ def test_gap_is_the_cost_of_a_missing_verb(model, tagger):
     assert [w["rank"] for w in result["worst"]] == [4.75, 2, 1.5, 1]
     assert result["ci95"].keys() == {"one", "both", "gap"}
     assert json.loads(json.dumps(result)) == result
+
+
+def test_pairs_of_a_photo_are_drawn_together():
+    rng = np.random.default_rng(0)
+    photo = np.repeat(np.arange(6), [1, 3, 2, 6, 3, 1])
+    pairs = [(row, row) for row in range(len(photo))]
+    ranks = verbs.VerbRanks(pairs, photo, rng.random(16), rng.integers(0, 3, 16))
+    assert len(ranks) == 6
+    for drawn in (rng.integers(0, 6, 6), np.array([0, 0, 5])):
+        rows = np.array([row for p in drawn for row in np.flatnonzero(photo == p)])
+        metrics = ranks.metrics(drawn)
+        for number, name in enumerate(verbs.KINDS):
+            of_kind = rows[ranks.kind[rows] == number]
+            wanted = ranks.rank[of_kind if len(of_kind) else ranks.kind == number].mean()
+            assert metrics[name] == pytest.approx(wanted)
+        assert metrics["gap"] == pytest.approx(metrics["one"] - metrics["both"])
 
 
 @pytest.mark.parametrize("task", [similarity.Similarity(), verbs.Verbs()])

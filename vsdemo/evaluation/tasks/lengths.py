@@ -19,6 +19,7 @@ from vsdemo.core.caption_set import CaptionSet
 from vsdemo.core.errors import UserError
 from vsdemo.data.text.vocab import tokenize
 from vsdemo.evaluation.metrics import bootstrap, retrieval
+from vsdemo.evaluation.metrics.pairs import photos_of, times_drawn
 from vsdemo.evaluation.metrics.ranks import best_ranks
 from vsdemo.evaluation.task import PairedTask, PhotoData, Result
 from vsdemo.models.dual_encoder import DualEncoder
@@ -28,18 +29,29 @@ PAIRS = 100
 
 @dataclass(frozen=True)
 class PairRanks:
-    """Ranks of caption pairs: name -> (N,)."""
+    """Ranks of caption pairs.
+
+    Args:
+        ranks: Name -> (N,) ranks.
+        photo: (N,) number of the photo of each pair.
+    """
 
     ranks: Mapping[str, np.ndarray]
+    photo: np.ndarray
 
     def __len__(self) -> int:
-        """Return the number of pairs."""
-        return len(self.ranks["t2i"])
+        """Return the number of photos."""
+        return int(self.photo.max()) + 1
 
-    def metrics(self, pairs: np.ndarray | None = None) -> dict[str, float]:
-        """Return the mean ranks of all pairs or of a sample of them."""
-        rows = slice(None) if pairs is None else pairs
-        return {name: float(ranks[rows].mean()) for name, ranks in self.ranks.items()}
+    def metrics(self, photos: np.ndarray | None = None) -> dict[str, float]:
+        """Return the mean ranks of the pairs of all photos, or of a sample of them.
+
+        The pairs of a photo are drawn together, as their ranks depend on each other.
+        """
+        weights = times_drawn(photos, len(self))[self.photo]  # (N,)
+        return {
+            name: float(np.average(ranks, weights=weights)) for name, ranks in self.ranks.items()
+        }
 
 
 def longest_differences(split: CaptionSet) -> list[tuple[int, int]]:
@@ -85,12 +97,13 @@ class Lengths(PairedTask):
             {
                 "t2i": best_ranks(photo_scores, own_photo).view(2, -1).mean(0).numpy(),
                 "short_to_long": best_ranks(caption_scores, longer).numpy(),
-            }
+            },
+            photo=photos_of(pairs, data.split),
         )
 
     def evaluate(self, model: DualEncoder, data: PhotoData) -> Result:
-        """Return both mean ranks, n_pairs, and ci95 over the pairs."""
+        """Return both mean ranks, n_pairs, and ci95 over the photos."""
         ranks = self.measure(model, data)
         result = bootstrap.with_intervals(ranks)
         ci95 = result.pop("ci95")
-        return {**result, "n_pairs": len(ranks), "ci95": ci95}
+        return {**result, "n_pairs": len(ranks.photo), "ci95": ci95}

@@ -20,6 +20,7 @@ from vsdemo.core.sentences import Sentence
 from vsdemo.data.text.sentences import DEP_TREE, add_trees
 from vsdemo.evaluation.metrics import caption_scores
 from vsdemo.evaluation.metrics.bootstrap import with_intervals
+from vsdemo.evaluation.metrics.pairs import photos_of, times_drawn
 from vsdemo.evaluation.task import PairedTask, PhotoData, Result
 from vsdemo.models.dual_encoder import DualEncoder
 
@@ -55,36 +56,37 @@ class VerbRanks:
 
     Args:
         pairs: The N pairs of caption numbers.
+        photo: (N,) number of the photo of each pair.
         rank: (N,) mean rank of each pair.
         kind: (N,) index into KINDS.
     """
 
     pairs: list[tuple[int, int]]
+    photo: np.ndarray
     rank: np.ndarray
     kind: np.ndarray
 
     def __len__(self) -> int:
-        """Return the number of pairs."""
-        return len(self.rank)
+        """Return the number of photos."""
+        return int(self.photo.max()) + 1
 
     @property
     def counts(self) -> dict[str, int]:
         """Number of pairs of each kind."""
         return {name: int((self.kind == number).sum()) for number, name in enumerate(KINDS)}
 
-    def metrics(self, pairs: np.ndarray | None = None) -> dict[str, float]:
+    def metrics(self, photos: np.ndarray | None = None) -> dict[str, float]:
         """Return the mean rank of each kind, and `gap`, `one` minus `both`.
 
-        A kind that is not in the sample has the mean of all its pairs.
+        The pairs of a photo are drawn together, as their ranks depend on each other. A kind that is
+        not in the sample has the mean of all its pairs.
         """
-        rows = np.arange(len(self)) if pairs is None else pairs
-        rank, kind = self.rank[rows], self.kind[rows]
+        times = times_drawn(photos, len(self))[self.photo]  # (N,)
         means = {}
         for number, name in enumerate(KINDS):
-            if (self.kind == number).any():
-                drawn = rank[kind == number]
-                of_kind = drawn if len(drawn) else self.rank[self.kind == number]
-                means[name] = float(of_kind.mean())
+            if (of_kind := self.kind == number).any():
+                weights = times[of_kind] if times[of_kind].any() else None
+                means[name] = float(np.average(self.rank[of_kind], weights=weights))
         if {"one", "both"} <= means.keys():
             means["gap"] = means["one"] - means["both"]
         return means
@@ -102,10 +104,15 @@ class Verbs(PairedTask):
         """Return the mean rank of each pair."""
         verb = has_verb(data.split)
         pairs, rank = pair_ranks(model, data.split)
-        return VerbRanks(pairs, rank, kind=np.array([verb[a] + verb[b] for a, b in pairs]))
+        return VerbRanks(
+            pairs,
+            photo=photos_of(pairs, data.split),
+            rank=rank,
+            kind=np.array([verb[a] + verb[b] for a, b in pairs]),
+        )
 
     def evaluate(self, model: DualEncoder, data: PhotoData) -> Result:
-        """Return the mean rank of each kind, `gap`, n_pairs, and ci95 over the pairs.
+        """Return the mean rank of each kind, `gap`, n_pairs, and ci95 over the photos.
 
         `worst` lists the pairs with the highest ranks.
         """
