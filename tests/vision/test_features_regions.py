@@ -50,6 +50,13 @@ def boxes(monkeypatch):
     return boxes
 
 
+def test_the_frame_alone_is_described_as_the_last_window(photos):
+    windows = FeatureCache(BACKBONE, "windows").get(photos[:2])
+    frame = FeatureCache(BACKBONE, "frame").get(photos[:2])
+    assert frame.shape == (2, 1, windows.shape[-1])
+    assert torch.equal(frame[:, 0], windows[:, -1])
+
+
 @pytest.mark.parametrize("kind", ["windows", "grid"])
 def test_each_region_has_a_vector(photos, kind):
     cache = FeatureCache(BACKBONE, kind)

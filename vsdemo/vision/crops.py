@@ -226,5 +226,6 @@ REGIONS = {
     "things": Crops(views=1, vectors=MOST_THINGS, squares=1, cut=_whole_for_regions),
     "found": Crops(views=1, vectors=MOST_FOUND, squares=2, cut=_whole_for_regions),
     "entities": Crops(views=1, vectors=MOST_REGIONS, squares=LARGER, cut=_whole_for_regions),
+    "frame": Crops(views=1, vectors=1, squares=LARGER, cut=_whole_for_regions),
 }
 CROPS = VIEWS | REGIONS

@@ -18,7 +18,7 @@ from vsdemo.vision import backbones
 from vsdemo.vision.backbones import detectors
 from vsdemo.vision.backbones.weights import Weights
 from vsdemo.vision.crops import MOST_REGIONS, MOST_THINGS
-from vsdemo.vision.regions import grid, pad, windows
+from vsdemo.vision.regions import FRAME, grid, pad, windows
 
 if TYPE_CHECKING:
     pass
@@ -132,6 +132,7 @@ PROPOSALS: dict[str, Callable[[], Proposals]] = {
     "things": FoundThings,
     "found": OwnBoxes,
     "entities": DrawnBoxes,
+    "frame": lambda: FixedBoxes(torch.tensor([FRAME])),
 }
 NETWORKS: dict[
     str, Callable[[], bool]

@@ -23,6 +23,7 @@ VIEWS = {
     "mirror": "one crop and its mirror image",
     "ten": "ten crops",
     "whole": "whole photo",
+    "frame": "whole photo at the size for windows",
     "windows": "20 windows",
     "things": "the things in it",
     "found": "regions",
