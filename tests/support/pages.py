@@ -45,7 +45,11 @@ def show(tab, visit, state=None, *values):
 
 def shown(tab, visit, state=None, *values):
     """Return what is on the page after something was shown in a tab."""
-    return merged(show(tab, visit, state, *values))
+    page = merged(show(tab, visit, state, *values))
+    late = getattr(tab, "late_text", None)
+    if late and late.state in page:
+        page[late.field] = page[late.state][-1]
+    return page
 
 
 def last(tab, callback, *inputs):

@@ -1,9 +1,11 @@
 """The tab Compare: its callbacks, its HTML and its page."""
 
 import re
+import time
 from dataclasses import replace
 from types import SimpleNamespace
 
+import gradio as gr
 import pytest
 from playwright.sync_api import Route, expect
 
@@ -290,6 +292,37 @@ def test_a_visitor_compares_models_and_votes(visit, viewport):
     later.get_by_role("button", name="Forget the votes").click()
     expect(votes).to_have_count(0)
     later.close()
+
+
+def test_a_late_example_does_not_replace_what_is_typed(tab):
+    late = next(u for u in shown_updates(tab, "") if tab.late_text.state in u)[tab.late_text.state]
+    assert late[-1]
+    for typed, filled, expected in (
+        ("", "", late[-1]),
+        ("a red", "", gr.skip()),
+        ("a red", "a red", late[-1]),
+        ("a blue", "a red", gr.skip()),
+    ):
+        (update,) = tab.late_text.fill(late, typed, filled)
+        assert update[tab.query] == expected
+
+
+def test_a_visitor_types_while_models_load(visit, monkeypatch):
+    wait = CompareTab._with_example
+
+    def slow(tab, state):
+        time.sleep(2)
+        return (yield from wait(tab, state))
+
+    monkeypatch.setattr(CompareTab, "_with_example", slow)
+    page = visit(path="?tab=compare", is_new=True)
+    field = page.locator("#compare-query").locator("input, textarea")
+    field.fill("a red square")
+    expect(page.locator("#compare-results .ranking").first).to_be_visible()
+    page.wait_for_timeout(500)
+    expect(field).to_have_value("a red square")
+    page.get_by_role("button", name="Compare", exact=True).click()
+    expect(page).to_have_url(re.compile(r"q=a\+red\+square"))
 
 
 def test_a_late_request_does_not_remove_a_vote_from_the_page(visit):

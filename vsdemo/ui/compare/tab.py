@@ -38,6 +38,7 @@ from vsdemo.ui.components.widgets import (
     one_line,
     upload_chip,
 )
+from vsdemo.ui.late_text import LateText
 from vsdemo.ui.library.models import paper_of
 from vsdemo.ui.library.pending import Pending
 from vsdemo.ui.tabs import Context, Selection, Visit, is_shown
@@ -105,6 +106,7 @@ class CompareTab:
                 self.detail = clickable_html("compare-detail", padding=False)
         self.figures = figures.FiguresPanel(self.library)
         self.state = gr.State(None)
+        self.late_text = LateText(self.query)
         self.kept = gr.BrowserState({}, storage_key="vsdemo-votes", secret="votes")
         self._connect()
 
@@ -114,7 +116,7 @@ class CompareTab:
     @property
     def inputs(self) -> list[Any]:
         """The widgets whose values `show` takes after the visit."""
-        return [self.state, self.blind]
+        return [self.state, self.blind, self.query]
 
     @property
     def outputs(self) -> list[Any]:
@@ -127,11 +129,13 @@ class CompareTab:
             self.side,
             self.detail,
             self.state,
+            self.late_text.state,
             *self.context.place,
         ]
 
     def _connect(self) -> None:
         guard, outputs, state = self.context.guard(self), self.outputs, [self.state]
+        self.late_text.connect()
         query = [self.query, self.second, self.others, self.blind, self.state]
         for event in (
             self.go.click,
@@ -168,7 +172,13 @@ class CompareTab:
             *(self.library.engine(model, visit.gallery) for model in (visit.model, *others)),
         ]
 
-    def show(self, visit: Visit, state: CompareState | None, is_blind: bool) -> Updates:  # noqa: FBT001 (a checkbox)
+    def show(
+        self,
+        visit: Visit,
+        state: CompareState | None,
+        is_blind: bool,  # noqa: FBT001 (a checkbox)
+        query: str = "",
+    ) -> Updates:
         """Compare what is selected, else the same as before or the first example."""
         if state is not None and state.result is not None and is_shown(visit, state):
             yield self.context.record(state)
@@ -202,7 +212,8 @@ class CompareTab:
         }
         if not shown.text and not shown.has_photo:
             shown = yield from self._with_example(shown)
-        yield {self.query: shown.text, self.second: shown.second}
+        texts = {self.query: shown.text, self.second: shown.second}
+        yield self.late_text.defer(texts, query if state else "")
         yield from self._compare(shown.hide_models() if is_blind else shown)
 
     def _with_example(self, state: CompareState) -> Generator[Update, None, CompareState]:

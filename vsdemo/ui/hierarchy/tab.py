@@ -31,6 +31,7 @@ from vsdemo.ui.hierarchy.compose import JoinPanel
 from vsdemo.ui.hierarchy.loader import Hierarchies, HierarchyGallery
 from vsdemo.ui.hierarchy.map import map_widget
 from vsdemo.ui.hierarchy.state import HierarchyKey, HierarchyState
+from vsdemo.ui.late_text import LateText
 from vsdemo.ui.library.pending import Pending
 from vsdemo.ui.tabs import Context, Selection, Visit, is_shown
 
@@ -90,13 +91,14 @@ class HierarchyTab:
             self.lesson = clickable_html("lesson", static(lesson.lesson))
             gr.HTML(static(self.hierarchies.toy), elem_id="toy")
         self.state = gr.State(None)
+        self.late_text = LateText(self.query)
         self.drawn = gr.State(None)  # key of the hierarchy whose map is on the page
         self._connect()
 
     @property
     def inputs(self) -> list[Any]:
         """The widgets whose values `show` takes after the visit."""
-        return [self.state]
+        return [self.state, self.query]
 
     @property
     def outputs(self) -> list[Any]:
@@ -109,10 +111,12 @@ class HierarchyTab:
             self.note,
             *levels,
             self.state,
+            self.late_text.state,
             *self.context.place,
         ]
 
     def _connect(self) -> None:
+        self.late_text.connect()
         guard, outputs, state = self.context.guard(self), self.outputs, [self.state]
         for event in (self.go.click, self.query.submit):
             event(guard(self.run), [self.query, *state], outputs, **NEWEST)
@@ -140,17 +144,19 @@ class HierarchyTab:
         """Begin to load the hierarchy."""
         return [self.hierarchies.get(_start(visit, None).key)]
 
-    def show(self, visit: Visit, state: HierarchyState | None) -> Updates:
+    def show(self, visit: Visit, state: HierarchyState | None, query: str = "") -> Updates:
         """Show the place of what is selected, else the same node as before."""
         if state is not None and is_shown(visit, state):
             yield self.context.record(state)
             return
-        selection = visit.selection
+        selection, before = visit.selection, query if state else ""
         state = _start(visit, state)
         if selection.upload and not state.concepts:
-            yield from self._arrive_upload(state, selection.upload)
+            updates = self._arrive_upload(state, selection.upload)
         else:
-            yield from self._arrive_target(state)
+            updates = self._arrive_target(state)
+        for update in updates:
+            yield self.late_text.defer(update, before)
 
     def choose(self, scope: str, state: HierarchyState | None) -> Updates:
         """Switch between WordNet's concepts, and photos and sentences."""
