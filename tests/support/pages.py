@@ -47,8 +47,8 @@ def shown(tab, visit, state=None, *values):
     """Return what is on the page after something was shown in a tab."""
     page = merged(show(tab, visit, state, *values))
     late = getattr(tab, "late_text", None)
-    if late and late.state in page:
-        page[late.field] = page[late.state][-1]
+    if late and late.late in page:
+        _, page[late.field], _ = json.loads(page[late.late])
     return page
 
 

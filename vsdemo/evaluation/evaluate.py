@@ -139,5 +139,5 @@ def difference(
         "b": str(b),
         "split": split,
         "retrieval": bootstrap.difference(ranks[0], ranks[1]),
-        "lengths": {**lengths, "n_pairs": len(pair_ranks[0])},
+        "lengths": {**lengths, "n_pairs": len(pair_ranks[0].photo)},
     }

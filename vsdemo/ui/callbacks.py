@@ -106,7 +106,7 @@ def report_errors(
                 yield {note: html.problem(translate(text))}
             finally:
                 updates.close()
-            # At the end Gradio sends the last values again: not what may have changed since.
+            # At the end of a callback Gradio sends the last values again: these change nothing.
             yield nothing
 
         # Gradio finds gr.Request and gr.EventData by their annotations, which are strings here.

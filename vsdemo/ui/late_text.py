@@ -1,14 +1,20 @@
-"""A text that arrives after its field can be typed in, such as the first example of a tab."""
+"""A text that arrives when a visitor may already be typing in its field, such as an example."""
 
 from __future__ import annotations
 
+import json
 from itertools import count
 
 import gradio as gr
 
-from vsdemo.ui.callbacks import QUIET, Update, Updates
+from vsdemo.ui.callbacks import QUIET, Update
 
 NUMBERS = count()  # so that each text is a change
+# Only the page knows what is typed at this moment.
+FILL = """(late, typed, filled) => {
+  const [, text, before] = JSON.parse(late);
+  return typed === before || typed === filled ? [text, text] : [typed, filled];
+}"""
 
 
 class LateText:
@@ -20,13 +26,13 @@ class LateText:
 
     def __init__(self, field: gr.Textbox) -> None:
         self.field = field
-        self.state = gr.State(None)  # number, what the page showed before, and the text
-        self.filled = gr.State("")  # the last text that was filled in
+        self.late = gr.Textbox(visible="hidden", container=False)
+        self.filled = gr.Textbox(visible="hidden", container=False)  # the last text
 
     def connect(self) -> None:
-        """Fill in a text when it arrives: into the field as it is then."""
-        inputs, outputs = [self.state, self.field, self.filled], [self.field, self.filled]
-        self.state.change(self.fill, inputs, outputs, **QUIET)
+        """Fill in a text when it arrives."""
+        inputs, outputs = [self.late, self.field, self.filled], [self.field, self.filled]
+        self.late.change(None, inputs, outputs, js=FILL, **QUIET)
 
     def defer(self, update: Update, before: str) -> Update:
         """Return an update that fills in its text for the field only if nobody has typed there.
@@ -38,11 +44,4 @@ class LateText:
         if self.field not in update:
             return update
         others = {widget: value for widget, value in update.items() if widget != self.field}
-        return {**others, self.state: (next(NUMBERS), before, update[self.field])}
-
-    def fill(self, late: tuple[int, str, str] | None, typed: str, filled: str) -> Updates:
-        """Fill in the text, or leave what was typed."""
-        if late is None or typed not in (late[1], filled):
-            yield {self.field: gr.skip()}
-        else:
-            yield {self.field: late[2], self.filled: late[2]}
+        return {**others, self.late: json.dumps([next(NUMBERS), update[self.field], before])}

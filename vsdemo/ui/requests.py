@@ -1,4 +1,4 @@
-"""Requests of pages: only the newest of a page and channel is answered."""
+"""Requests of pages: once a newer one of a channel shows something, an older one shows no more."""
 
 from __future__ import annotations
 

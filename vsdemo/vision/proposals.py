@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Callable, Sequence
 from functools import cache, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 import torch
 from PIL import Image
@@ -19,9 +19,6 @@ from vsdemo.vision.backbones import detectors
 from vsdemo.vision.backbones.weights import Weights
 from vsdemo.vision.crops import MOST_REGIONS, MOST_THINGS
 from vsdemo.vision.regions import FRAME, grid, pad, windows
-
-if TYPE_CHECKING:
-    pass
 
 EASEL = "easel"  # name of the backbone that finds the things in drawings
 FINDER = "finder"  # name of the one that finds regions of photos

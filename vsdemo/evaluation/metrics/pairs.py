@@ -10,7 +10,7 @@ from vsdemo.core.caption_set import CaptionSet
 
 
 def photos_of(pairs: Sequence[tuple[int, int]], split: CaptionSet) -> np.ndarray:
-    """Return the photo of each pair of captions, (N,); photos without a pair have no number."""
+    """Return the photo of each pair of captions, (N,), numbered without those that have no pair."""
     owner = np.array(split.photo_of)[[first for first, _ in pairs]]
     return np.unique(owner, return_inverse=True)[1]
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import gradio as gr
@@ -49,17 +48,17 @@ class RegionsPanel:
             self.shown: None,
         }
 
-    def follow(self, parts: gr.HTML, state: gr.State, ended_by: Sequence[str]) -> None:
-        """Search for the selection in `parts` when its button is clicked.
+    def follow(self, parts: gr.HTML, state: gr.State) -> None:
+        """Search for the selection in `parts` when its button is clicked."""
+        guard, outputs = callbacks.report_errors(self.note, "regions"), [*self.empty]
+        parts.apply(guard(self.find_regions), [state], outputs, **NEWEST)
+        self.more.click(guard(self.show_more), [state, self.shown], outputs, **NEWEST)
+        state.change(guard(self.end), None, outputs, **NEWEST)
+        self.note.stop(guard(callbacks.stop(self.note)), None, self.note, **NEWEST)
 
-        Args:
-            parts: The sentence and its fragments.
-            state: Holds the alignment.
-            ended_by: Channels whose requests show another alignment.
-        """
-        guard = callbacks.report_errors(self.note, "regions", ended_by=ended_by)
-        parts.apply(guard(self.find_regions), [state], [*self.empty], **NEWEST)
-        self.more.click(guard(self.show_more), [state, self.shown], [*self.empty], **NEWEST)
+    def end(self) -> Updates:
+        """End a search for another alignment."""
+        yield self.empty
 
     def find_regions(self, state: AlignState | None, event: gr.EventData) -> Updates:
         """Find regions for the selected fragment or word, or for the whole sentence."""

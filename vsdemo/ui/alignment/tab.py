@@ -111,10 +111,9 @@ class AlignTab:
         self.captions.click(guard(self.use_caption), state, outputs, **NEWEST)
         self.words.click(guard(self.correct), state, outputs, **NEWEST)
         self.upload.upload(guard(self.use_upload), [self.upload, *state], outputs, **NEWEST)
-        self.regions.follow(self.parts, self.state, ended_by=[self.key])
+        self.regions.follow(self.parts, self.state)
         self.comparison.follow(self.state)
-        notes = [self.note, self.regions.note]
-        self.note.stop(guard(self.stop), None, notes, **NEWEST)
+        self.note.stop(guard(callbacks.stop(self.note)), None, self.note, **NEWEST)
 
     def begin_loading(self, visit: Visit) -> Sequence[Pending[Any]]:
         """Begin to load the photos and the model."""
@@ -130,10 +129,6 @@ class AlignTab:
         if not is_same_gallery:
             yield from self.offer(visit.gallery)
         yield from self.align(_start(visit, state))
-
-    def stop(self) -> Updates:
-        """Stop aligning and searching for regions."""
-        yield {self.note: html.note(translate(callbacks.STOPPED)), self.regions.note: ""}
 
     def offer(self, gallery: str) -> Updates:
         """Show some photos of the gallery to pick from."""

@@ -58,9 +58,9 @@ class FiguresPanel(FoldedPanel):
         super().__init__(LABEL, READING, channel="figures")
         self.library = library
 
-    def subject(self, state: CompareState) -> tuple[str, str]:
-        """Return gallery and model."""
-        return state.gallery, state.model
+    def subject(self, state: CompareState) -> tuple[str, ...]:
+        """Return gallery and model, and which models there are."""
+        return state.gallery, state.model, *self.library.models
 
     def fill(self, state: CompareState) -> Updates:
         """Show the table."""

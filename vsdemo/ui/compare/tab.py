@@ -129,7 +129,7 @@ class CompareTab:
             self.side,
             self.detail,
             self.state,
-            self.late_text.state,
+            self.late_text.late,
             *self.context.place,
         ]
 
@@ -208,12 +208,12 @@ class CompareTab:
         yield {
             self.others: gr.update(choices=self._choices(), value=list(shown.others)),
             self.blind: gr.update(interactive=True),
+            self.second: shown.second,
             self.state: shown,
         }
         if not shown.text and not shown.has_photo:
             shown = yield from self._with_example(shown)
-        texts = {self.query: shown.text, self.second: shown.second}
-        yield self.late_text.defer(texts, query if state else "")
+        yield self.late_text.defer({self.query: shown.text}, query if state else "")
         yield from self._compare(shown.hide_models() if is_blind else shown)
 
     def _with_example(self, state: CompareState) -> Generator[Update, None, CompareState]:
@@ -253,7 +253,7 @@ class CompareTab:
             if not text.strip() and state.result is None:  # the tab has just been opened
                 state = state if state.text else (yield from self._with_example(state))
                 text = state.text
-                yield {self.query: text}
+                yield self.late_text.defer({self.query: text}, "")
             text = Sentence.from_user(text.strip()).text
             shown = state.asking(Selection(text), second=second.strip())
         state = replace(shown, others=self._chosen(others, state))

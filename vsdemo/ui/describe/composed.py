@@ -23,6 +23,7 @@ from vsdemo.ui.describe.state import DescribeState
 from vsdemo.ui.library import Library
 
 SENTENCES = 3
+Photo = tuple[str, int | None, str | None]  # gallery, number, and file of a visitor's photo
 NO_MODEL = message("No model here composes sentences; train a captioner for one that aligns.")
 
 
@@ -52,6 +53,7 @@ class ComposedPanel:
         self.note = note_html(html.note(""))
         self.sentences = clickable_html("composed")
         self.texts = gr.State(())
+        self.photo = gr.State(None)  # the photo that the sentences are about
 
     @property
     def outputs(self) -> list[gr.Component]:
@@ -68,15 +70,20 @@ class ComposedPanel:
             self.texts: (),
         }
 
-    def follow(self, state: gr.State, ended_by: Sequence[str]) -> None:
-        """Compose sentences about the photo on the page when the button is clicked.
-
-        Args:
-            state: Holds the photo.
-            ended_by: Channels whose requests show another photo.
-        """
-        guard = callbacks.report_errors(self.note, "composed", ended_by=ended_by)
+    def follow(self, state: gr.State) -> None:
+        """Compose sentences about the photo on the page when the button is clicked."""
+        guard = callbacks.report_errors(self.note, "composed")
         self.compose.click(guard(self.show), [state], self.outputs, **NEWEST)
+        outputs = [*self.outputs, self.photo]
+        state.change(guard(self.change_photo), [state, self.photo], outputs, **NEWEST)
+        self.note.stop(guard(callbacks.stop(self.note)), None, self.note, **NEWEST)
+
+    def change_photo(self, state: DescribeState | None, photo: Photo | None) -> Updates:
+        """End what was begun for another photo."""
+        if state is None:
+            return
+        if (shown := (state.gallery, state.photo, state.upload)) != photo:
+            yield {**self.clear(state.gallery), self.photo: shown}
 
     def show(self, state: DescribeState | None) -> Updates:
         """Compose sentences about the photo on the page."""

@@ -114,6 +114,7 @@ class DescribeTab:
                     )
                     self.rank = gr.Button(label("Rank them"), elem_classes="more")
         self.state = gr.State(None)
+        self.offered = gr.State("")  # key of the gallery whose photos are offered
         self._connect()
 
     @property
@@ -125,32 +126,28 @@ class DescribeTab:
     def outputs(self) -> list[Any]:
         """Every widget that a callback may change."""
         results = [self.note, self.sentences, self.more, self.state, *self.context.place]
-        return [self.photo, self.photo_text, self.picks, *results, *self.composed.outputs]
+        photo = [self.photo, self.photo_text, self.picks, self.offered]
+        return [*photo, *results, *self.composed.outputs]
 
     def _connect(self) -> None:
         context, outputs = self.context, self.outputs
         guard, inputs = context.guard(self), [self.state, context.model, context.gallery]
+        picking = [*inputs, self.offered]
         offer = context.guard(self, channel="describe photos")(self.offer)
         self.other.click(offer, [context.gallery], outputs, **NEWEST)
-        self.picks.select(guard(self.pick), inputs, outputs, **NEWEST)
+        self.picks.select(guard(self.pick), picking, outputs, **NEWEST)
         # `upload` also fires for the webcam; `input` would fire when a photo is removed, too.
         self.photo.upload(guard(self.upload), [self.photo, *inputs], outputs, **NEWEST)
-        rank = context.guard(self, channel="describe sentences", ended_by=[self.key])
-        self.more.click(rank(self.show_more), [self.state], outputs, **NEWEST)
-        self.rank.click(rank(self.rank_typed), [self.typed, self.state], outputs, **NEWEST)
-        self.composed.follow(self.state, ended_by=[self.key])
-        notes = [self.note, self.composed.note]
-        self.note.stop(guard(self.stop), None, notes, **NEWEST)
+        self.more.click(guard(self.show_more), [self.state], outputs, **NEWEST)
+        self.rank.click(guard(self.rank_typed), [self.typed, self.state], outputs, **NEWEST)
+        self.composed.follow(self.state)
+        self.note.stop(guard(callbacks.stop(self.note)), None, self.note, **NEWEST)
         guard, way = context.guard(self, channel=""), [self.note, *context.way]
         self.similar.click(guard(self.search_similar), [self.state], way, **QUIET)
         self.sentences.click(guard(self.search_sentence), [self.state], way, **QUIET)
         self.sentences.apply(guard(self.align_sentence), [self.state], way, **QUIET)
         composed = [self.state, self.composed.texts]
         self.composed.sentences.apply(guard(self.align_composed), composed, way, **QUIET)
-
-    def stop(self) -> Updates:
-        """Stop ranking and composing sentences."""
-        yield {self.note: html.note(translate(callbacks.STOPPED)), self.composed.note: ""}
 
     def search_sentence(self, state: DescribeState | None, event: gr.EventData) -> Updates:
         """Search for the photos that the clicked sentence describes."""
@@ -187,7 +184,8 @@ class DescribeTab:
             self.library, self.note, gallery, PICKS
         )
         action = translate("Describe this photo")
-        yield {self.picks: html.photo_picks(numbers, address, text, label=action)}
+        picks = html.photo_picks(numbers, address, text, label=action)
+        yield {self.picks: picks, self.offered: gallery}
 
     def begin_loading(self, visit: Visit) -> Sequence[Pending[Any]]:
         """Begin to load the photos, the model and the captions that it has encoded."""
@@ -214,10 +212,15 @@ class DescribeTab:
         )
 
     def pick(
-        self, state: DescribeState | None, model: str, gallery: str, event: gr.EventData
+        self,
+        state: DescribeState | None,
+        model: str,
+        gallery: str,
+        offered: str,
+        event: gr.EventData,
     ) -> Updates:
         """Describe the clicked photo of the gallery."""
-        if state is not None and state.gallery != gallery:
+        if offered != gallery:
             return  # photos of the gallery that has been chosen are on their way
         number = callbacks.clicked_number(event, len(self.library.galleries[gallery].photos))
         text, typed = (state.selection.text, state.typed) if state else ("", ())

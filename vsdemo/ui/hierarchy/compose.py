@@ -90,7 +90,7 @@ class JoinPanel:
 
     def change_hierarchy(self, state: HierarchyState | None, kept: Kept | None) -> Updates:
         """Remove all items when another hierarchy is shown, since its items differ."""
-        if state is not None and kept is not None and kept[0] != state.key:
+        if state is not None and (kept is None or kept[0] != state.key):
             yield self._show((state.key, ()))
 
     def remove(

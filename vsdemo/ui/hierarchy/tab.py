@@ -111,7 +111,7 @@ class HierarchyTab:
             self.note,
             *levels,
             self.state,
-            self.late_text.state,
+            self.late_text.late,
             *self.context.place,
         ]
 
@@ -149,7 +149,8 @@ class HierarchyTab:
         if state is not None and is_shown(visit, state):
             yield self.context.record(state)
             return
-        selection, before = visit.selection, query if state else ""
+        selection = visit.selection
+        before = query if state else ""
         state = _start(visit, state)
         if selection.upload and not state.concepts:
             updates = self._arrive_upload(state, selection.upload)
@@ -164,7 +165,7 @@ class HierarchyTab:
         if state is None:
             return
         if state.concepts == concepts:
-            yield {self.scope: scope}  # ends a request for the other scope
+            yield {self.scope: scope, self.note: ""}  # ends a request for the other scope
             return
         yield from self._arrive_target(
             HierarchyState(state.model, state.gallery, concepts=concepts, selection=Selection())

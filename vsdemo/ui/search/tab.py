@@ -147,7 +147,9 @@ class SearchTab:
     def _connect_own(self) -> None:
         guard, outputs, state = self.context.guard(self), self.outputs, [self.state]
         own, settings = self.own, self.context.settings
-        own.saved.select(guard(self.open_saved), [own.saved, *settings], outputs, **NEWEST)
+        # Leaving a drop-down is an `input`; a choice by keyboard is a `change` only.
+        for event in (own.saved.select, own.saved.change):
+            event(guard(self.open_saved), [own.saved, *settings], outputs, **NEWEST)
         for event, labelled in ((own.find.click, False), (own.unsure.click, True)):
             event(guard(self._label_search(labelled)), [*state, own.label], outputs, **NEWEST)
         own.connect(
@@ -278,7 +280,8 @@ class SearchTab:
             while engine.is_partial:
                 engine = yield from self._next_engine(state, engine)
         if engine.unreadable:
-            yield self._browse(engine.gallery, replace(state, browsed=0))
+            again = replace(state, browsed=max(state.browsed - state.k, 0))
+            yield self._browse(engine.gallery, again)
         count = len(engine.photos)
         text = translate("{count} photos. Type a sentence to search them.", count=number(count))
         yield {self.note: html.note(text)}
@@ -406,7 +409,7 @@ class SearchTab:
         """Search without the photo that is the query."""
         if state is not None:
             selection = Selection(state.text)
-            state = replace(state, similar_to=None, photo=None, selection=selection)
+            state = replace(state, similar_to=None, selection=selection)
             yield from self._show_refined(state)
 
     @staticmethod
@@ -502,6 +505,7 @@ class SearchTab:
             update = self._browse(captions, state)
             yield update
             yield from self._search_when_ready(update[self.state])
+            yield from self._offer_filters(state)
             return
         with self._pending(state).wanted():
             engine = yield from self._next_engine(state)

@@ -145,7 +145,7 @@ class SentencesTab:
         typed = {self.first: first, self.second: second}
         for update in self.run(first, second, state):
             # A visitor may be typing the next sentence already.
-            yield {widget: text for widget, text in update.items() if typed.get(widget) != text}
+            yield {widget: value for widget, value in update.items() if typed.get(widget) != value}
 
     def run(self, first: str, second: str, state: PairState | None) -> Updates:
         """Compare two sentences."""

@@ -320,12 +320,12 @@ class TrainTab:
         context, plan, inputs = self.context, self.plan, [self.state, self.seen]
         guard = context.guard(self, channel="")
         preview = context.guard(self, channel="plan")(plan.preview)
-        choose = context.guard(self, channel="plan choice")
+        # One at a time, because Gradio reports a choice twice; see `choose`.
+        choose = context.guard(self, channel="plan choice")(plan.choose)
         change_form = context.guard(self, channel="plan form", ended_by=["plan choice"])
         choices = [plan.reported, *plan.choices]
         for event in (plan.preset.input, plan.dataset.input):
-            # One at a time, because Gradio reports a choice twice; see `choose`.
-            event(choose(plan.choose), choices, plan.outputs, **LATEST, concurrency_limit=1)
+            event(choose, choices, plan.outputs, **LATEST, concurrency_limit=1)
         sentence_events = (plan.sentence.blur, plan.sentence.submit)
         for event in (plan.reported.change, *sentence_events, plan.board.input):
             event(preview, plan.inputs, plan.outputs, **NEWEST)
