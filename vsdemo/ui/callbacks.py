@@ -86,8 +86,7 @@ def report_errors(
             try:
                 for update in updates:
                     if request and not request.take_channel():
-                        yield nothing
-                        return
+                        break
                     is_here = REQUESTS.tab(session) in (None, tab)
                     if place and not (is_here and REQUESTS.restored(session) == restored):
                         others = {w: value for w, value in update.items() if w not in place}
@@ -97,13 +96,11 @@ def report_errors(
                         for widget, value in update.items()
                     }
             except Exception as error:
-                if request and not request.take_channel():
-                    yield nothing
-                    return
-                if not isinstance(error, UserError):
-                    log.exception("%s failed", callback.__qualname__)
-                text = shorten_paths(str(error)) if isinstance(error, UserError) else UNEXPECTED
-                yield {note: html.problem(translate(text))}
+                if request is None or request.take_channel():
+                    if not isinstance(error, UserError):
+                        log.exception("%s failed", callback.__qualname__)
+                    text = shorten_paths(str(error)) if isinstance(error, UserError) else UNEXPECTED
+                    yield {note: html.problem(translate(text))}
             finally:
                 updates.close()
             # At the end of a callback Gradio sends the last values again: these change nothing.

@@ -1,4 +1,4 @@
-"""Pairs of captions of one photo, which are drawn with their photo."""
+"""Pairs of captions, which are drawn with the photo of their first caption."""
 
 from __future__ import annotations
 
@@ -15,6 +15,14 @@ def photos_of(pairs: Sequence[tuple[int, int]], split: CaptionSet) -> np.ndarray
     return np.unique(owner, return_inverse=True)[1]
 
 
-def times_drawn(photos: np.ndarray | None, count: int) -> np.ndarray:
-    """Return how often each of `count` photos is in a sample, (count,); without one, once."""
-    return np.ones(count) if photos is None else np.bincount(photos, minlength=count)
+def times_drawn(owner: np.ndarray, photos: np.ndarray | None) -> np.ndarray:
+    """Return how often each pair is in a sample of photos, (N,); without a sample, once.
+
+    Args:
+        owner: (N,) number of the photo of each pair.
+        photos: Numbers of photos, possibly repeated.
+    """
+    if photos is None:
+        return np.ones(len(owner), int)
+    times: np.ndarray = np.bincount(photos, minlength=owner.max() + 1)[owner]
+    return times

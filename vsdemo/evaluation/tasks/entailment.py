@@ -28,6 +28,7 @@ from vsdemo.data.storybook.facts import entails
 from vsdemo.data.storybook.realization import Caption
 from vsdemo.evaluation.metrics.accuracy import Accuracy, best_threshold, higher
 from vsdemo.evaluation.metrics.bootstrap import with_intervals
+from vsdemo.evaluation.metrics.pairs import times_drawn
 from vsdemo.evaluation.storybook_facts import stories
 from vsdemo.evaluation.task import PairedTask, PhotoData, Result
 from vsdemo.models.dual_encoder import DualEncoder
@@ -78,8 +79,7 @@ class EntailmentResults:
         under the ROC curve; direction: of pairs where only one caption entails the other, those
         where score(general, specific) is higher than score(specific, general).
         """
-        drawn = np.arange(len(self)) if photos is None else photos
-        counts = np.bincount(drawn, minlength=len(self))[self.photo]
+        counts = times_drawn(self.photo, photos)
         answers = self.accuracy.metrics(photos)
         accuracy = (answers["yes"] + answers["no"]) / 2
         return {"accuracy": accuracy, **answers, "auc": auc(self.scores, self.entailed, counts)}

@@ -48,7 +48,7 @@ class PairRanks:
 
         The pairs of a photo are drawn together, as their ranks depend on each other.
         """
-        weights = times_drawn(photos, len(self))[self.photo]  # (N,)
+        weights = times_drawn(self.photo, photos)
         return {
             name: float(np.average(ranks, weights=weights)) for name, ranks in self.ranks.items()
         }

@@ -81,7 +81,7 @@ class VerbRanks:
         The pairs of a photo are drawn together, as their ranks depend on each other. A kind that is
         not in the sample has the mean of all its pairs.
         """
-        times = times_drawn(photos, len(self))[self.photo]  # (N,)
+        times = times_drawn(self.photo, photos)
         means = {}
         for number, name in enumerate(KINDS):
             if (of_kind := self.kind == number).any():

@@ -251,7 +251,8 @@ class CompareTab:
             shown = state.asking(_selection(state), photo=state.photo, upload=state.upload)
         else:
             if not text.strip() and state.result is None:  # the tab has just been opened
-                state = state if state.text else (yield from self._with_example(state))
+                if not state.text:
+                    state = yield from self._with_example(state)
                 text = state.text
                 yield self.late_text.defer({self.query: text}, "")
             text = Sentence.from_user(text.strip()).text

@@ -112,7 +112,9 @@ class SearchTab:
         self.examples.click(guard(self.run_example), settings, outputs, **NEWEST)
         self.words.click(guard(self.correct), state, outputs, **NEWEST)
         self.more.click(guard(self.show_more), state, outputs, **NEWEST)
-        select = self._guard_photo()(self.select)
+        # A later search ends the choice of a photo.
+        guard_photo = self.context.guard(self, channel="search photo", ended_by=[self.key])
+        select = guard_photo(self.select)
         self.grid.select(select, state, outputs, **NEWEST)
         self.detail.select(select, state, outputs, **NEWEST)
         self.detail.like(guard(self.search_similar), state, outputs, **NEWEST)
@@ -128,20 +130,15 @@ class SearchTab:
         self.tree.follow(self.state)
         self.reading.follow(self.state)
         self.reading.content.select(select, state, outputs, **NEWEST)
-        self._connect_map()
+        self._connect_map(select)
         self._connect_own()
 
-    def _guard_photo(self) -> Callable[[Callable[..., Updates]], Callable[..., Updates]]:
-        """Return a decorator for callbacks that choose a photo: a later search ends them."""
-        return self.context.guard(self, channel="search photo", ended_by=[self.key])
-
-    def _connect_map(self) -> None:
+    def _connect_map(self, select: Callable[..., Updates]) -> None:
         guard, outputs = self.context.guard(self), self.outputs
         self.map.follow(self.state)
         self.map.selected.change(
             guard(self.show_region), [self.state, self.map.selected], outputs, **NEWEST
         )
-        select = self._guard_photo()(self.select)
         self.map.map.select(select, self.state, outputs, **NEWEST)
 
     def _connect_own(self) -> None:
@@ -343,9 +340,7 @@ class SearchTab:
         if state is None or state.refinement == Refinement():
             yield cleared
         else:
-            state = replace(state, refinement=Refinement())
-            yield {**cleared, self.state: state}  # at once: a change of the selection uses it
-            yield from self._show_refined(state)
+            yield from self._show_refined(replace(state, refinement=Refinement()), cleared)
 
     def show_region(self, state: SearchState | None, selected: tuple[int, ...] | None) -> Updates:
         """Repeat the search within a region of the map, or within the whole gallery again."""
@@ -373,22 +368,22 @@ class SearchTab:
             if not name:
                 raise UserError(translate("Choose a label first; select photos to make one."))
             refinement = replace(state.refinement, label=name, is_unsure=is_unsure)
-            yield {self.query: ""}
-            yield from self._show_refined(
-                replace(
-                    state,
-                    text="",
-                    similar_to=None,
-                    refinement=refinement,
-                    selection=Selection(),
-                )
+            labelled = replace(
+                state, text="", similar_to=None, refinement=refinement, selection=Selection()
             )
+            yield from self._show_refined(labelled, {self.query: ""})
 
         return show_labelled
 
-    def _show_refined(self, state: SearchState) -> Updates:
-        """Search with other filters; without a query, show the photos in order again."""
-        yield {self.state: state}  # the next filter narrows this search down, not the one before
+    def _show_refined(self, state: SearchState, update: Update | None = None) -> Updates:
+        """Search with other filters; without a query, show the photos in order again.
+
+        Args:
+            state: What to search for.
+            update: What changes at once.
+        """
+        # Stored at once, so that the next filter narrows down this search, not the one before.
+        yield {**(update or {}), self.state: state}
         state = replace(state, hits=(), photo=None, browsed=0)
         if state.has_query:
             yield from self.search(state)
