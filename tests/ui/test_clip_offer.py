@@ -1,5 +1,6 @@
 """CLIP is offered beside a search over photos of the visitor's own, fetched and searched with."""
 
+import functools
 import re
 import shutil
 import threading
@@ -17,7 +18,9 @@ from vsdemo.data.downloads import fetch, hub
 from vsdemo.data.storybook import store
 from vsdemo.models import checkpoint_names
 from vsdemo.ui import build
+from vsdemo.ui.layout import Page
 from vsdemo.ui.library import Library
+from vsdemo.ui.search.clip_offer import ClipOffer
 from vsdemo.ui.search.tab import SearchTab
 from vsdemo.ui.tabs import Selection
 
@@ -144,6 +147,36 @@ def test_a_public_server_does_not_offer_clip(own_photos, monkeypatch):
 
 def button(page, name):
     return page.get_by_role("button", name=name, exact=True)
+
+
+def test_the_answer_about_the_gallery_before_does_not_arrive_last(
+    apps, visit, own_photos, monkeypatch
+):
+    drawn, update, load = threading.Event(), ClipOffer.update, Page.load
+    galleries = []
+
+    def late_answer(offer, gallery, *others):
+        galleries.append(gallery)
+        if gallery == DRAWN:
+            drawn.set()
+        elif len(galleries) > 1:  # Gradio reports a change twice
+            drawn.wait(2)  # for nothing if the next request is sent after this answer
+            time.sleep(0.5)
+        return update(offer, gallery, *others)
+
+    def late_load(*args):
+        time.sleep(1)  # until both requests about the first gallery are under way
+        return load(*args)
+
+    functools.update_wrapper(late_load, load)
+    monkeypatch.setattr(ClipOffer, "update", late_answer)
+    monkeypatch.setattr(Page, "load", late_load)
+    with served_here(apps, "own", gallery=own_photos):
+        page = visit("own", f"?gallery={DRAWN}")
+        assert drawn.wait(20)
+        page.wait_for_timeout(1500)  # until the last answer has arrived
+        expect(page.locator(".offer")).to_be_hidden()
+        page.close()
 
 
 def test_a_visitor_fetches_clip_and_repeats_the_search(apps, visit, own_photos, web):

@@ -63,8 +63,8 @@ class ModelMenu:
         guard = callbacks.report_errors(self.panel, CHANNEL)
         self.field.expand(guard(self.open), inputs, [self.panel, self.field], **NEWEST)
         self.field.collapse(guard(self.close), None, self.panel, **NEWEST)
-        for event in (demo.load, self.chosen.change, gallery.change):
-            event(self.update_field, inputs, self.field, **LATEST)
+        changed = [demo.load, self.chosen.change, gallery.change]
+        gr.on(changed, self.update_field, inputs, self.field, **LATEST)
 
     def update_field(self, model: str, gallery: str) -> str:
         """Return the field with what the chosen model costs in a gallery."""

@@ -66,10 +66,10 @@ class ClipOffer:
         inputs = [context.gallery, context.model, self.followed]
         buttons = [self.fetch, self.cancel, self.search]
         outputs = [self.row, self.line, *buttons, self.timer, self.followed]
-        # The first one also shows that the page is loaded.
-        for changed in (context.fetched.change, context.gallery.change, context.model.change):
-            changed(self.update, inputs, outputs, **LATEST)
-        self.timer.tick(self.update, inputs, outputs, **QUIET)
+        # The first one also shows that the page is loaded. One listener has them all, so that the
+        # answer about the gallery before does not arrive last.
+        changed = [context.fetched.change, context.gallery.change, context.model.change]
+        gr.on([*changed, self.timer.tick], self.update, inputs, outputs, **LATEST)
         self.fetch.click(self.start, inputs, outputs, **QUIET)
         self.cancel.click(self.stop, inputs, outputs, **QUIET)
         values: list[Any] = [context.selection, *context.settings]
