@@ -3,6 +3,7 @@
 import pytest
 import torch
 
+from vsdemo.core import device
 from vsdemo.core.config import override
 from vsdemo.core.embeddings import Embeddings
 from vsdemo.models import preset, scores
@@ -227,6 +228,24 @@ def test_gradients(score, share):
 
     inputs = [e.x[e.mask].clone().requires_grad_() for e in (general, specific)]
     assert torch.autograd.gradcheck(run, inputs)
+
+
+def test_half_precision_hardly_changes_loss_and_gradient(score, monkeypatch):
+    """The products of fragments and regions are what a training takes longest for."""
+    losses, gradients = [], []
+    for fast in (torch.float32, torch.bfloat16):
+        monkeypatch.setattr(device, "fast_dtype", lambda fast=fast: fast)
+        general, specific = (
+            Embeddings(of.x.float().requires_grad_(), of.mask)
+            for of in (sets(4, 4, 1, dim=64), sets(4, 3, 2, dim=64))
+        )
+        loss = fragments(1.0, 1.0, 0.5, margin=1.0)(score, general, specific, LABELS, 0.0)["loss"]
+        loss.backward()
+        losses.append(loss.item())
+        gradients.append(torch.cat([of.x.grad.flatten() for of in (general, specific)]))
+    assert losses[1] == pytest.approx(losses[0], rel=0.01)
+    assert losses[1] != losses[0]
+    assert torch.cosine_similarity(*gradients, dim=0) > 0.999
 
 
 def test_a_configuration_chooses_the_loss(score):

@@ -90,6 +90,8 @@ def test_an_experiment_is_trained_measured_and_recorded(small, run):
         "bow-toy-0",
         "bow-toy-1",
     ]
+    measured = {path.parent.name for path in (out / "small").rglob(checkpoint.METRICS)}
+    assert measured == {"bow-toy-0", "bow-toy-1", "still-toy-0", "still-toy-1"}  # no tuning
     log = record["runs"]["bow"][2]
     evals_of = {
         name: [e for e in events.read(out / "small" / name / "events.jsonl") if e["kind"] == "eval"]

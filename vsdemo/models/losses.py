@@ -16,6 +16,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from vsdemo.core.config import Config
+from vsdemo.core.device import autocast
 from vsdemo.core.embeddings import Embeddings
 from vsdemo.models.scores import Score
 
@@ -187,7 +188,8 @@ class Fragments:
         """
         if not score.can_align or general.mask is None or specific.mask is None:
             raise TypeError("this loss needs a score of fragments and sets of embeddings")
-        aligned = score.align_parts(general, specific)  # (R, B, K)
+        with autocast():  # a photo's score is a mean of these, so that it keeps its precision
+            aligned = score.align_parts(general, specific).to(general.x.dtype)  # (R, B, K)
         parts = self.ranking.of_scores(score.pool_parts(aligned, general, specific), label)
         sentence = general.mask.nonzero()[:, 0]  # (R,)
         own_photo = label[sentence, None] == label  # (R, B)

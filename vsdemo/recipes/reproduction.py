@@ -89,7 +89,8 @@ class Reproduction:
         material = materials.create(training.preset, _config(training), dataset=data)
         if Trainer(folder, material).run() == "stopped":
             raise UserError(f"Stopped and saved in {folder}; run the same command to resume.")
-        cards.finish(folder)
+        if training.is_measured:
+            cards.finish(folder)
 
     def chosen(self, row: str) -> Settings:
         """Return the settings that are best on dev; none if nothing is tuned."""
@@ -159,7 +160,7 @@ class Reproduction:
             yield name, RunResult.of(measurement, training.data, spec.config.seed)
 
     def _events(self, training: Training) -> list[dict[str, Any]]:
-        """Return the events of a training that is complete and measured; none otherwise.
+        """Return the events of a training that is complete; none otherwise.
 
         Raises:
             UserError: Its folder holds a training with other settings.
@@ -167,7 +168,9 @@ class Reproduction:
         folder = self.out / training.name
         log = list(events.read(folder / "events.jsonl"))
         is_done = any(event["kind"] == "done" for event in log)
-        if not is_done or not (folder / checkpoint.METRICS).is_file():
+        if training.is_measured:
+            is_done = is_done and (folder / checkpoint.METRICS).is_file()
+        if not is_done:
             return []
         spec = checkpoint.read_spec(folder)
         if spec.config != _config(training) or training.data not in ("", spec.dataset):

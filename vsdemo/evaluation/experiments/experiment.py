@@ -100,6 +100,7 @@ class Training(_Frozen):
         data: Name of the data set; empty for models that bring their own.
         settings: All settings that differ from the preset, with the seed.
         name: Name of its folder.
+        is_measured: Whether its model is measured; others only choose settings, by their log.
     """
 
     row: str
@@ -107,6 +108,7 @@ class Training(_Frozen):
     data: str
     settings: Settings
     name: str
+    is_measured: bool
 
 
 class Experiment(_Frozen):
@@ -219,7 +221,14 @@ class Experiment(_Frozen):
         values = dict(setting.split("=", 1) for setting in (*self.settings, *own.settings, *chosen))
         values |= {"seed": str(seed)}
         settings = tuple(f"{key}={value}" for key, value in values.items())
-        return Training(row=row, preset=own.preset, data=data, settings=settings, name=name)
+        return Training(
+            row=row,
+            preset=own.preset,
+            data=data,
+            settings=settings,
+            name=name,
+            is_measured=seed != TUNING_SEED,
+        )
 
 
 class Reported(_Frozen):
