@@ -188,7 +188,7 @@ class Fragments:
         """
         if not score.can_align or general.mask is None or specific.mask is None:
             raise TypeError("this loss needs a score of fragments and sets of embeddings")
-        with autocast():  # a photo's score is a mean of these, so that it keeps its precision
+        with autocast():  # rounding hardly matters, as a score is a mean of many products
             aligned = score.align_parts(general, specific).to(general.x.dtype)  # (R, B, K)
         parts = self.ranking.of_scores(score.pool_parts(aligned, general, specific), label)
         sentence = general.mask.nonzero()[:, 0]  # (R,)
