@@ -221,6 +221,17 @@ def test_a_finger_moves_a_concept_on_a_phone(show):
     expect(page.locator(".cones .status")).to_contain_text("oak")
 
 
+def test_a_figure_is_drawn_before_anything_can_be_pressed(show):
+    page = show()
+    start = """html => {
+        document.querySelector("main").innerHTML = html;
+        vsdemo.cones.start(document.querySelector(".cones"));
+        return document.querySelector(".cones .total").textContent;
+    }"""
+    other = cones(Toy(("top", "below"), ((0, 0), (1, 1)), ((0, 1),)))
+    assert page.evaluate(start, other) == "1 of 1 true pairs hold, no pairs are spurious."
+
+
 def test_a_figure_that_replaces_another_is_drawn(show):
     page = show()
     other = cones(Toy(("<b>top</b>", "below"), ((0, 0), (1, 1)), ((0, 1),)))

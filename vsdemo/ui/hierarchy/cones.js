@@ -49,6 +49,7 @@ vsdemo.cones = {
       moved: null,
       result: null,
     });
+    this.resize(section); // the observer calls later, and keys need the places of the concepts
     new ResizeObserver(() => this.resize(section)).observe(svg);
     // A finger on a concept drags it; elsewhere it scrolls the page. The CSS property touch-action
     // cannot be set for parts of an SVG.
