@@ -168,9 +168,8 @@ class Reproduction:
         folder = self.out / training.name
         log = list(events.read(folder / "events.jsonl"))
         is_done = any(event["kind"] == "done" for event in log)
-        if training.is_measured:
-            is_done = is_done and (folder / checkpoint.METRICS).is_file()
-        if not is_done:
+        is_measured = (folder / checkpoint.METRICS).is_file()
+        if not is_done or (training.is_measured and not is_measured):
             return []
         spec = checkpoint.read_spec(folder)
         if spec.config != _config(training) or training.data not in ("", spec.dataset):
