@@ -1,11 +1,15 @@
 """The list of models in a browser: mouse, keyboard, small screens, and the answers' names."""
 
+import functools
 import re
+from threading import Event
 
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Route, expect
 
 from tests.support.model_menu import choose_model, chosen_model, open_list
+from tests.support.serving import served_here
+from vsdemo.ui.models.menu import ModelMenu
 
 SMALL = {"width": 320, "height": 640}
 
@@ -110,6 +114,44 @@ def test_a_click_that_is_refused_says_so_in_the_panel(opened):
     opened.keyboard.press("Escape")
     expect(panel(opened)).to_be_hidden()
     expect(open_list(opened)).to_have_count(2)
+
+
+def test_a_panel_that_is_opened_right_after_closing_is_filled(
+    apps, visit, app_checkpoints, monkeypatch
+):
+    fill, close, is_closed = ModelMenu._fill, ModelMenu.close, Event()
+    closings: list[Route] = []
+
+    def fill_late(*args):
+        is_closed.wait(20)
+        yield from fill(*args)
+
+    def note_closing(*args, **options):
+        yield from close(*args, **options)
+        is_closed.set()
+
+    def delay(route: Route) -> None:
+        if len(route.request.post_data_json["data"]) == 1:
+            closings.append(route)
+        else:
+            route.continue_()
+
+    functools.update_wrapper(note_closing, close)
+    monkeypatch.setattr(ModelMenu, "_fill", fill_late)
+    monkeypatch.setattr(ModelMenu, "close", note_closing)
+    monkeypatch.setenv("VSDEMO_CHECKPOINTS", str(app_checkpoints))
+    with served_here(apps, "late"):
+        page = visit("late")
+        expect(page.locator("#grid button.frame").first).to_be_visible()
+        page.route("**/queue/join*", delay)
+        rows = open_list(page)
+        page.keyboard.press("Escape")
+        open_list(page)
+        page.wait_for_timeout(1000)  # until the request to fill the panel has arrived
+        (closing,) = closings
+        closing.continue_()
+        expect(rows.first).to_be_visible()
+        page.close()
 
 
 @pytest.mark.parametrize("scheme", [pytest.param("light", marks=pytest.mark.long), "dark"])

@@ -21,7 +21,7 @@ from vsdemo.data.downloads import fetch, unpack
 from vsdemo.models.pretrained import make_fetched
 from vsdemo.serving.access import is_public
 from vsdemo.ui import callbacks
-from vsdemo.ui.callbacks import QUIET, Update
+from vsdemo.ui.callbacks import LATEST, QUIET, Update
 from vsdemo.ui.components import html
 from vsdemo.ui.components.labels import static
 from vsdemo.ui.components.widgets import chip
@@ -147,12 +147,12 @@ class DownloadPanel:
             self.gallery,
         ]
         inputs = [self.open, self.seen]
-        for event in (demo.load, self.timer.tick):
-            event(self.update, inputs, outputs, **QUIET)
-        opened = around.expand(lambda: True, None, self.open, **QUIET)
-        closed = around.collapse(lambda: False, None, self.open, **QUIET)
-        for changed in (opened, closed):
-            changed.then(self.update, inputs, outputs, **QUIET)
+        around.expand(lambda: True, None, self.open, **QUIET)
+        around.collapse(lambda: False, None, self.open, **QUIET)
+        # One listener, as the answers of two can change places.
+        gr.on(
+            [demo.load, self.timer.tick, self.open.change], self.update, inputs, outputs, **LATEST
+        )
         for name in self.downloads.names:
             self.start_buttons[name].click(partial(self.start, name), inputs, outputs, **QUIET)
             self.stop_buttons[name].click(partial(self.stop, name), inputs, outputs, **QUIET)

@@ -31,7 +31,7 @@ class Request:
         requests: The requests of all pages.
         channel: The session of the page, and what on it the request fills.
         ended_by: Other channels, whose newer requests end this one, too.
-        number: The place among all requests.
+        number: The place among the requests of the channel.
     """
 
     requests: Requests
@@ -59,11 +59,21 @@ class Requests:
         self._count = 0
         self._lock = Lock()
 
-    def begin(self, channel: Channel, ended_by: Iterable[Channel] = ()) -> Request:
-        """Return a new request."""
+    def begin(
+        self, channel: Channel, ended_by: Iterable[Channel] = (), *, number: int | None = None
+    ) -> Request:
+        """Return a new request.
+
+        Args:
+            channel: The session of the page, and what on it the request fills.
+            ended_by: Other channels, whose newer requests end this one, too.
+            number: The page's own count of its requests to the channel; by default requests are
+                counted as they arrive, which may be in another order.
+        """
         with self._lock:
             self._count += 1
-            return Request(self, channel, tuple(ended_by), self._count)
+            place = self._count if number is None else number
+            return Request(self, channel, tuple(ended_by), place)
 
     def take(self, request: Request) -> bool:
         """Let a request take its channel; return False if a newer one has ended it."""
