@@ -178,6 +178,22 @@ def test_the_recursion_is_computed_in_full_precision(encoder, trees, monkeypatch
     torch.testing.assert_close(mixed, encoder.states(batch), atol=1e-6, rtol=0)
 
 
+def test_the_lstm_trains_in_half_precision_with_close_gradients(vocab, trees):
+    encoder = build("lstm-relations", vocab)
+    batch = encoder.collate(encoder.prepare(trees))
+    gradients = []
+    for is_half in (False, True):
+        with torch.autocast("cpu", torch.bfloat16, enabled=is_half):
+            roots = encoder.states(batch)[batch.roots]
+        assert roots.dtype == (torch.bfloat16 if is_half else torch.float32)
+        (gradient,) = torch.autograd.grad(roots.float().square().sum(), encoder.weights)
+        gradients.append(gradient)
+    full, half = gradients
+    assert half.dtype == full.dtype == torch.float32
+    assert torch.cosine_similarity(half.flatten(), full.flatten(), dim=0) > 0.999
+    torch.testing.assert_close(half.norm(), full.norm(), atol=0, rtol=0.02)
+
+
 def test_dropout_acts_in_training_only(vocab, trees, embed):
     for encoder in (
         TreeRNN(vocab, Positions(2, 2), word_dim=6, dim=8, dropout=0.5),

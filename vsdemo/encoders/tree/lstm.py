@@ -20,7 +20,8 @@ class _Recursion(torch.autograd.Function):
     """The states h (N, D) of an LSTM over trees with K groups of edges and so 3 + K gates.
 
     Takes x (N, 4 D), what each word adds to the gates i, o, u and to every forget gate, and weights
-    (K, D, (3 + K) D), what a child of each group adds to i, o, u and the K forget gates.
+    (K, D, (3 + K) D), what a child of each group adds to i, o, u and the K forget gates. The states
+    and all products have the precision of the weights, sums and gates that of x.
     """
 
     @staticmethod
@@ -29,8 +30,8 @@ class _Recursion(torch.autograd.Function):
         gates = torch.cat([x, x[:, 3 * d :].repeat(1, k - 1)], 1)  # (N, (3 + K) D)
         # Row of each edge's forget gate among those of gates.view(-1, d), (N (3 + K), D).
         forget = tree.parents * (3 + k) + 3 + tree.groups  # (E,)
-        products = x.new_empty(len(forget), gates.shape[1])
-        c, h, f = x.new_zeros(n, d), x.new_empty(n, d), x.new_empty(len(forget), d)
+        products = weights.new_empty(len(forget), gates.shape[1])
+        c, h, f = x.new_zeros(n, d), weights.new_empty(n, d), x.new_empty(len(forget), d)
         for rows, segments in tree.levels:
             gates[rows, : 2 * d].sigmoid_()
             gates[rows, 2 * d : 3 * d].tanh_()
@@ -40,7 +41,7 @@ class _Recursion(torch.autograd.Function):
             if not segments:  # roots have no parent
                 break
             multiply(segments, h, weights, products)
-            gates.index_add_(0, tree.parents[rows], products[rows])
+            gates.index_add_(0, tree.parents[rows], products[rows].to(x.dtype))
             torch.sigmoid(gates.view(-1, d)[forget[rows]], out=f[rows])  # Eq. 5 and 6
             c.index_add_(0, tree.parents[rows], f[rows] * c[rows])
         ctx.save_for_backward(h, c, f, gates, weights, forget)
@@ -53,14 +54,15 @@ class _Recursion(torch.autograd.Function):
         h, c, f, gates, weights, forget = ctx.saved_tensors
         tree = ctx.tree
         d, transposed = h.shape[1], weights.transpose(1, 2)
-        grad, to_c, to_gates = grad.clone(), torch.zeros_like(c), torch.zeros_like(gates)
-        products, below = gates.new_empty(len(forget), gates.shape[1]), torch.empty_like(f)
+        grad = grad.to(c.dtype, copy=True)
+        to_c, to_gates = torch.zeros_like(c), torch.zeros_like(gates)
+        products, below = h.new_empty(len(forget), gates.shape[1]), h.new_empty(len(forget), d)
         _to_own_gates(tree.roots, to_h=grad, to_c=to_c, to_gates=to_gates, c=c, gates=gates)
         for rows, segments in reversed(tree.levels[:-1]):
             up, keep = to_c[tree.parents[rows]], f[rows]
             torch.mul(up, keep, out=to_c[rows])
             to_gates.view(-1, d).index_add_(0, forget[rows], up * c[rows] * keep * (1 - keep))
-            torch.index_select(to_gates, 0, tree.parents[rows], out=products[rows])
+            products[rows] = to_gates[tree.parents[rows]]
             multiply(segments, products, transposed, below)
             grad[rows] += below[rows]
             _to_own_gates(rows, to_h=grad, to_c=to_c, to_gates=to_gates, c=c, gates=gates)
@@ -135,9 +137,12 @@ class TreeLSTM(TreeEncoder):
     def states(self, tree: Levels) -> Tensor:
         """Compute h of every node, (N, units), in the order of `tree`."""
         words: Tensor = self.word(self.dropout(self.table(tree.words)))  # (N, 4 units)
-        x = words.to(self.weights.dtype)
+        x, weights = words.to(self.weights.dtype), self.weights.transpose(1, 2)
+        if torch.is_autocast_enabled(x.device.type) and torch.is_grad_enabled():
+            # Trainings take half the time; what was learned is used in full precision.
+            weights = weights.to(torch.get_autocast_dtype(x.device.type))
         with torch.autocast(x.device.type, enabled=False):  # the recursion writes in place
-            h: Tensor = _Recursion.apply(x, self.weights.transpose(1, 2), tree)
+            h: Tensor = _Recursion.apply(x, weights, tree)
         return h
 
     def forward(self, batch: Levels) -> Embeddings:
