@@ -24,19 +24,20 @@ CHECKPOINTS = Path(__file__).resolve().parents[2] / "checkpoints"
             "flickr8k/char_gru",
             "that of `flickr8k/vse`, whole photo and its mirror image",
             "flickr8k",
-            "-",
+            "captions of Flickr30k, through the features",
         ),
         (
             "flickr8k/order",
             "that of `flickr8k/vse`, whole photo and its mirror image",
             "flickr8k",
-            "scores of `flickr8k/vse`",
+            "captions of Flickr30k, through the features, scores of `flickr8k/vse`",
         ),
         (
             "flickr8k/fragments-boxes",
             "Finder (boxes of Flickr30k Entities), regions",
             "flickr8k",
-            "boxes of phrases, scores of `flickr8k/vse`",
+            "captions of Flickr30k, through the features, boxes of phrases, "
+            "scores of `flickr8k/vse`",
         ),
         (
             "flickr8k/vse-pocket",  # best before its end was tuned

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 from vsdemo import models
 from vsdemo.core.config import override
+from vsdemo.core.paths import checkpoints_root
 from vsdemo.data import datasets
 from vsdemo.evaluation.experiments.experiment import Experiment
-from vsdemo.models.checkpoint import Spec
+from vsdemo.models.checkpoint import Spec, read_spec
 from vsdemo.vision.backbones import TUNED
 
 NETWORKS = {
@@ -29,6 +30,7 @@ VIEWS = {
     "found": "regions",
     "own": "whole photo",
 }
+BEGINNINGS = {"finder": "flickr8k/vse"}  # image network -> checkpoint whose network it begins with
 MIRRORED = "whole photo and its mirror image"  # as networks with a tuned end read it
 TEXTS = {  # material of a training -> texts besides captions
     "relations": "concepts, what follows from captions",
@@ -84,6 +86,17 @@ def photos(spec: Spec) -> str:
     return ", ".join(seen)
 
 
+def _network_has_read(backbone: str) -> bool:
+    """Whether the end of an image network was tuned with captions of Flickr30k."""
+    tuned_with = (
+        backbone.removeprefix(TUNED) if backbone.startswith(TUNED) else BEGINNINGS.get(backbone)
+    )
+    if tuned_with is None:
+        return False
+    spec = read_spec(checkpoints_root() / tuned_with)
+    return spec.config.reads_other_captions
+
+
 def text(spec: Spec) -> str:
     """Return the text that it has learned from, besides the captions of these photos."""
     seen = []
@@ -91,6 +104,8 @@ def text(spec: Spec) -> str:
         seen.append(f"word vectors of Flickr30k, {spec.config.vectors}")
     if spec.config.reads_other_captions:
         seen.append("captions of Flickr30k")
+    elif _network_has_read(spec.config.backbone):
+        seen.append("captions of Flickr30k, through the features")
     if spec.config.reads_boxes:
         seen.append("boxes of phrases")
     if spec.config.extra == "everyday":
