@@ -12,7 +12,7 @@ from vsdemo.ui.library import Library
 from vsdemo.ui.tabs import Context, Selection, Visit
 from vsdemo.ui.uploads import Uploads
 
-PAGE = SimpleNamespace(session_hash="page", cookies={})  # in place of a gr.Request
+PAGE = SimpleNamespace(session_hash="page", cookies={}, headers={})  # in place of a gr.Request
 
 
 def tab_of(kind, library=None):

@@ -18,6 +18,7 @@ from vsdemo.ui.compare.state import ROWS, CompareState
 from vsdemo.ui.compare.tab import CompareTab
 from vsdemo.ui.compare.view import NEITHER, phrases
 from vsdemo.ui.compare.votes import Votes
+from vsdemo.ui.tabs import is_shown
 
 TEXT, OTHER = "a red circle", "a blue circle"
 PHONE = {"width": 390, "height": 844}
@@ -73,6 +74,7 @@ def test_a_choice_while_the_tab_opens_does_not_end_the_comparison(tab, query):
     state = next(update for update in updates if tab.state in update)[tab.state]
     updates.close()
     assert state.result is None
+    assert not is_shown(visit_of("gru", "toy-test", query, **{"with": "order"}), state)
     update = last(tab, tab.run, "", "", ["order"], True, state)
     assert update[tab.state].is_blind
     assert json.loads(update[tab.late_text.late])[1] == update[tab.state].text

@@ -22,7 +22,7 @@ from vsdemo.ui.hierarchy.lesson import COMPOSE, MISTAKE, STEPS
 from vsdemo.ui.hierarchy.loader import Hierarchies
 from vsdemo.ui.hierarchy.tab import CONCEPTS, GALLERY, HierarchyTab
 from vsdemo.ui.library import Library
-from vsdemo.ui.tabs import Visit
+from vsdemo.ui.tabs import Visit, is_shown
 
 NOTHING = Limits(-1, -1)  # no limit was good enough
 
@@ -251,6 +251,20 @@ def test_another_model_or_gallery_keeps_the_node(tab):
     update = shown(tab, other, state)
     assert update[tab.state].node.text == "a cat"
     assert (update[tab.state].model, update[tab.state].gallery) == ("gru", "toy-all")
+
+
+def test_what_is_typed_while_another_model_loads_is_of_that_model(tab):
+    state = last(tab, tab.run, "a cat", opened(tab)[tab.state])[tab.state]
+    other = Visit("gru", "toy-all", selection=state.selection)
+    early = next(tab.show(other, state))[tab.state]
+    assert (early.model, early.gallery, early.target) == ("gru", "toy-all", "a cat")
+    assert not is_shown(other, early)  # coming back to the tab begins again
+    assert list(tab.go_to_item(early, clicked(0))) == []  # of the items of the other model
+    update = last(tab, tab.run, "a dog", early)
+    assert update[tab.state].node.text == "a dog"
+    assert (update[tab.state].model, update[tab.state].gallery) == ("gru", "toy-all")
+    again = shown(tab, Visit("order", "toy-test", selection=state.selection), early)
+    assert again[tab.state].node.text == "a cat"
 
 
 def test_what_is_selected_elsewhere_is_shown_and_the_other_way_round(tab):

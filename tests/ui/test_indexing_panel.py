@@ -151,6 +151,20 @@ def open_panel(page):
     expect(page.locator("#index-folders button").first).to_be_visible()
 
 
+def test_a_double_click_on_a_folder_goes_no_further(apps, visit, tmp_path):
+    (tmp_path / "outer" / "inner" / "innermost").mkdir(parents=True)
+    with served_here(apps, "indexing"):
+        page = visit("indexing")
+        open_panel(page)
+        page.get_by_label("Folder", exact=True).fill(str(tmp_path))
+        page.keyboard.press("Enter")
+        page.locator("#index-folders button", has_text="outer").dblclick()
+        expect(page.locator("#index-folders button", has_text="inner")).to_have_count(1)
+        page.wait_for_timeout(1000)
+        expect(page.get_by_label("Folder", exact=True)).to_have_value(str(tmp_path / "outer"))
+        page.close()
+
+
 def test_a_visitor_adds_photos_and_removes_the_index(apps, visit, photos, tmp_path):
     with served_here(apps, "indexing"):
         page = visit("indexing")

@@ -1,6 +1,5 @@
 """The list of models: its texts, what a click may choose, and how often it is filled."""
 
-import itertools
 import time
 from concurrent.futures import Future
 from types import SimpleNamespace
@@ -11,13 +10,13 @@ import pytest
 from tests.support.pages import PAGE
 from vsdemo.core.errors import UserError
 from vsdemo.evaluation.task import Quality
+from vsdemo.ui import callbacks
 from vsdemo.ui.library import Library, offers
 from vsdemo.ui.library.offers import ModelOffer, OfferGroup, State
 from vsdemo.ui.models import menu, view
 from vsdemo.ui.models.menu import ModelMenu
 
 GALLERY = "toy-test"
-COUNT = itertools.count(1)  # of opening and closing the panel
 
 
 @pytest.fixture
@@ -115,7 +114,7 @@ def test_a_click_on_a_model_that_is_not_here_is_refused(models, monkeypatch):
 
 def opened(models, model="gru"):
     """Return all updates of the opened panel, without those that change nothing."""
-    updates = models.open(next(COUNT), model, GALLERY, PAGE)
+    updates = callbacks.report_errors(models.panel, menu.CHANNEL)(models.open)(PAGE, model, GALLERY)
     return [update for update in updates if models.field in update]
 
 
@@ -139,7 +138,7 @@ def test_an_opened_panel_is_filled_again_when_a_preparation_ends(library, models
 
     monkeypatch.setattr(library, "_load_engine", load_later)
     engine = library.engine("gru", GALLERY, keep=True)
-    updates = models.open(next(COUNT), "gru", GALLERY, PAGE)
+    updates = models.open("gru", GALLERY)
     assert "preparing" in next(updates)[models.field]
     assert models.field not in next(updates)  # nothing changed
     go.set_result(None)
@@ -159,16 +158,10 @@ def test_a_closed_panel_does_no_work(library, models, monkeypatch):
     library.measure(GALLERY).result()
     monkeypatch.setattr(menu, "TICK", 0.05)
     monkeypatch.setattr(library, "preparations", lambda gallery: [Future()])  # goes on for ever
-    updates = models.open(next(COUNT), "gru", GALLERY, PAGE)
+    guard = callbacks.report_errors(models.panel, menu.CHANNEL)
+    updates = guard(models.open)(PAGE, "gru", GALLERY)
     assert models.field in next(updates)
-    list(models.close(next(COUNT), PAGE))
+    list(guard(models.close)(PAGE))
     started = time.monotonic()
     list(updates)
     assert time.monotonic() - started < 5
-
-
-def test_closing_that_arrives_late_does_not_leave_a_panel_that_was_opened_again_empty(models):
-    closing, opening = next(COUNT), next(COUNT)
-    updates = models.open(opening, "gru", GALLERY, PAGE)
-    list(models.close(closing, PAGE))
-    assert models.field in next(updates)

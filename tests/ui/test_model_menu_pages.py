@@ -119,25 +119,26 @@ def test_a_click_that_is_refused_says_so_in_the_panel(opened):
 def test_a_panel_that_is_opened_right_after_closing_is_filled(
     apps, visit, app_checkpoints, monkeypatch
 ):
-    fill, close, is_closed = ModelMenu._fill, ModelMenu.close, Event()
+    open_panel, close, is_closed = ModelMenu.open, ModelMenu.close, Event()
     closings: list[Route] = []
 
-    def fill_late(*args):
+    def open_late(*args):
         is_closed.wait(20)
-        yield from fill(*args)
+        yield from open_panel(*args)
 
-    def note_closing(*args, **options):
-        yield from close(*args, **options)
+    def note_closing(*args):
+        yield from close(*args)
         is_closed.set()
 
     def delay(route: Route) -> None:
-        if len(route.request.post_data_json["data"]) == 1:
+        if route.request.post_data_json["data"] == []:
             closings.append(route)
         else:
             route.continue_()
 
+    functools.update_wrapper(open_late, open_panel)
     functools.update_wrapper(note_closing, close)
-    monkeypatch.setattr(ModelMenu, "_fill", fill_late)
+    monkeypatch.setattr(ModelMenu, "open", open_late)
     monkeypatch.setattr(ModelMenu, "close", note_closing)
     monkeypatch.setenv("VSDEMO_CHECKPOINTS", str(app_checkpoints))
     with served_here(apps, "late"):

@@ -102,6 +102,14 @@ def test_filters_narrow_a_search_and_are_part_of_the_address(tab):
     assert len(result_of(cleared, tab).ranking) == len(tab.library.galleries[GALLERY].photos)
 
 
+def test_a_search_that_ends_the_opening_of_a_gallery_shows_its_panels(tab):
+    update = search(tab)
+    assert update[tab.filters.known]["visible"]
+    assert update[tab.own.panel]["visible"]
+    again = search(tab, state=update[tab.state])
+    assert tab.filters.known not in again
+
+
 def test_days(tab):
     update = search(tab, text="", since="2024-05-01", until="2024-06-01")
     assert len(result_of(update, tab).ranking) == 1

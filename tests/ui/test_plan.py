@@ -8,6 +8,7 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.support.captioned_folder import write_photos, write_table
+from tests.support.pages import merged
 from tests.support.training_app import choose
 from vsdemo import models
 from vsdemo.core.errors import UserError
@@ -66,12 +67,12 @@ def test_a_choice_that_is_reported_twice_changes_the_form_once():
     with gr.Blocks():
         panel = PlanPanel(gr.HTML(render=False))
     choices = ("gru", "storybook", "one red bar", False)
-    first = next(panel.choose([("bow/lesson", "storybook")], *choices))
+    first = merged(panel.choose([("bow/lesson", "storybook")], *choices))
     assert "value" not in first[panel.sentence]  # what is typed meanwhile is not replaced
     assert ("gru", "storybook") in first[panel.reported]
     assert list(panel.choose(first[panel.reported], *choices)) == []
     choices = ("gru", "wordnet", "", False)  # after a preset that learns from WordNet
-    first = next(panel.choose([("hypernyms", "storybook")], *choices))
+    first = merged(panel.choose([("hypernyms", "storybook")], *choices))
     shown = first[panel.dataset]["value"]
     assert shown != "wordnet"
     assert first[panel.sentence]["value"] == first_sentence(shown)

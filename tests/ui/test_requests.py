@@ -15,7 +15,7 @@ from vsdemo.ui.library.pending import QUEUED, Pending, Status
 from vsdemo.ui.requests import MAX_CHANNELS, Requests
 from vsdemo.ui.tabs import Visit
 
-OTHER_PAGE = SimpleNamespace(session_hash="other page")
+OTHER_PAGE = SimpleNamespace(session_hash="other page", headers={})
 SKIP = {"note": gr.skip()}
 
 
@@ -114,6 +114,28 @@ def test_an_error_of_an_older_request_is_not_shown():
     older = guard(fails)(PAGE)
     next(older)
     next(guard(steps("newer"))(PAGE))
+    assert list(older) == [SKIP]
+
+
+def test_a_request_that_arrives_late_does_not_end_a_newer_one():
+    first, second = (
+        SimpleNamespace(session_hash="page", headers={"x-request-number": number})
+        for number in ("9", "10")
+    )
+    guard = callbacks.report_errors("note", "channel")
+    newer = guard(steps("newer"))(second)
+    next(newer)
+    assert list(guard(steps("older"))(first)) == [SKIP]
+    assert results(newer) == ["newer 1", "newer 2"]
+
+
+@pytest.mark.parametrize("number", ["", "-1", "1e9", "x", "²", "9" * 5000])
+def test_requests_without_a_number_are_counted_as_they_arrive(number):
+    page = SimpleNamespace(session_hash="page", headers={"x-request-number": number})
+    guard = callbacks.report_errors("note", "channel")
+    older = guard(steps("older"))(page)
+    next(older)
+    assert len(results(guard(steps("newer"))(page))) == 3
     assert list(older) == [SKIP]
 
 

@@ -6,7 +6,7 @@ import shutil
 import pytest
 
 from tests.support.hostile import HOSTILE
-from tests.support.pages import last, tab_of, visit
+from tests.support.pages import last, shown, tab_of, visit
 from tests.support.small_runs import trainer
 from tests.ui.test_storybook import clicked
 from vsdemo.core.errors import UserError
@@ -47,6 +47,14 @@ def test_where_nothing_matches_the_note_says_so_and_photos_are_the_nearest(tab):
     assert 'class="grid nearest"' in update[tab.grid]
     assert update[tab.grid].count("<img") == 4
     assert 'aria-label="Nearest photo 1, ' in update[tab.grid]
+
+
+def test_what_is_typed_before_the_page_is_ready_is_searched(tab):
+    update = shown(tab, visit("gru", "toy-test"), None, " a blue triangle ")
+    assert update[tab.state].text == "a blue triangle"
+    assert update[tab.state].selection.text == "a blue triangle"
+    of_address = shown(tab, visit("gru", "toy-test", "a red circle"), None, "a blue triangle")
+    assert of_address[tab.state].text == "a red circle"
 
 
 def test_where_photos_match_there_is_no_such_note(tab):
@@ -112,9 +120,9 @@ def test_a_model_of_characters_marks_misspelt_words_too(checkpoints, tmp_path, m
 
 def test_a_hostile_sentence_is_only_text(tab):
     update = searched(tab, f"red {HOSTILE}")
-    for shown in (update[tab.words], update[tab.grid]):
-        assert "<img src=x" not in shown
-        assert "{% raw %}" in shown or "[" not in shown
+    for part in (update[tab.words], update[tab.grid]):
+        assert "<img src=x" not in part
+        assert "{% raw %}" in part or "[" not in part
 
 
 def test_at_most_three_words_have_words_to_try():

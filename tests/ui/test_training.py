@@ -215,6 +215,17 @@ def test_the_form_sets_the_command_and_refuses_bad_values(app, visit):
     expect(page.get_by_label("A sentence to watch")).to_be_disabled()
 
 
+def test_the_command_follows_a_preset_that_needs_other_data(app, visit):
+    page = visit(app)
+    ready(page)
+    choose(page, "Data", "storybook")
+    expect(page.locator("#command")).to_contain_text("--data storybook")
+    choose(page, "Preset", "hypernyms/toy")
+    expect(page.locator("#command")).to_contain_text(re.compile("train hypernyms/toy .*--data toy"))
+    page.wait_for_timeout(1000)
+    expect(page.locator(".notes .problem")).to_have_count(0)
+
+
 @pytest.mark.parametrize("allowed", [False, True])
 def test_a_public_server_trains_only_if_allowed(checkpoints, monkeypatch, tmp_path, allowed):
     for name, value in (("VSDEMO_CHECKPOINTS", checkpoints), ("VSDEMO_HOME", tmp_path)):

@@ -36,6 +36,7 @@ Updates = Generator[Update, None, None]
 QUIET: dict[str, Any] = {"show_progress": "hidden", "api_visibility": "private"}
 LATEST: dict[str, Any] = {**QUIET, "trigger_mode": "always_last"}
 NEWEST: dict[str, Any] = {**QUIET, "trigger_mode": "multiple"}
+DIGITS = 16  # of the number of a page's request, at most
 AT_ONCE = 0.1  # seconds without a progress line, so that a value that is ready does not flicker
 TICK = 0.25  # seconds between two updates of the progress
 PATIENCE = 1  # seconds that a page may wait before it shows something
@@ -79,7 +80,8 @@ def report_errors(
         def run(page: gr.Request, *args: Any) -> Updates:
             session = str(page.session_hash)
             ending = [(session, other) for other in ended_by]
-            request = REQUESTS.begin((session, channel), ending) if channel else None
+            number = _request_number(page)
+            request = REQUESTS.begin((session, channel), ending, number=number) if channel else None
             restored = REQUESTS.restored(session)
             nothing: Update = {note: gr.skip()}  # Gradio empties widgets that get no value
             updates = callback(*args, **({"page": page} if takes_page else {}))
@@ -117,6 +119,12 @@ def report_errors(
         return run
 
     return decorate
+
+
+def _request_number(page: gr.Request) -> int | None:
+    """Return the number that the page's script stream.js has given to a request, if it has."""
+    number = page.headers.get("x-request-number", "")
+    return int(number) if number.isdecimal() and len(number) < DIGITS else None
 
 
 def progress(status: Status) -> Markup:

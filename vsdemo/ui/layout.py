@@ -117,6 +117,8 @@ class Page:
                 visit,
                 js=RESTORES.format(json.dumps([key, self._first])),
                 **NEWEST,
+                concurrency_id="tabs",  # one after the other, in the order of the clicks
+                concurrency_limit=1,
             )
             shown = visit.change(
                 _showing(context, tab), [visit, *tab.inputs], tab.outputs, **NEWEST

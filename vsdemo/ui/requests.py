@@ -31,7 +31,7 @@ class Request:
         requests: The requests of all pages.
         channel: The session of the page, and what on it the request fills.
         ended_by: Other channels, whose newer requests end this one, too.
-        number: The place among the requests of the channel.
+        number: The place among the requests of the page.
     """
 
     requests: Requests
@@ -67,8 +67,8 @@ class Requests:
         Args:
             channel: The session of the page, and what on it the request fills.
             ended_by: Other channels, whose newer requests end this one, too.
-            number: The page's own count of its requests to the channel; by default requests are
-                counted as they arrive, which may be in another order.
+            number: Its place among the requests of the page; by default requests are counted as
+                they arrive, which may be in another order.
         """
         with self._lock:
             self._count += 1

@@ -83,7 +83,10 @@ class Visit:
 
 
 class TabState(Protocol):
-    """What a tab shows."""
+    """What a tab shows.
+
+    One that is stored before its answer is there has the property `is_pending`.
+    """
 
     @property
     def model(self) -> str:
@@ -111,6 +114,7 @@ def is_shown(visit: Visit, state: TabState | None) -> bool:
     return (
         state is not None
         and not visit.is_renewed
+        and not getattr(state, "is_pending", False)
         and (state.model, state.gallery) == (visit.model, visit.gallery)
         and state.selection == visit.selection
     )

@@ -94,7 +94,7 @@ def _network_has_read(backbone: str) -> bool:
     if tuned_with is None:
         return False
     spec = read_spec(checkpoints_root() / tuned_with)
-    return spec.config.reads_other_captions
+    return bool(spec.config.reads_other_captions)
 
 
 def text(spec: Spec) -> str:

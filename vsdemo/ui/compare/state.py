@@ -47,6 +47,11 @@ class CompareState:
     selection: Selection = field(default_factory=Selection)
 
     @property
+    def is_pending(self) -> bool:
+        """Whether the models have not answered yet."""
+        return self.result is None
+
+    @property
     def models(self) -> tuple[str, ...]:
         """Keys of all compared models, each once."""
         return self.order or tuple(dict.fromkeys((self.model, *self.others)))

@@ -180,7 +180,7 @@ class CompareTab:
         query: str = "",
     ) -> Updates:
         """Compare what is selected, else the same as before or the first example."""
-        if state is not None and state.result is not None and is_shown(visit, state):
+        if state is not None and is_shown(visit, state):
             yield self.context.record(state)
             return
         selection, gallery = visit.selection, visit.gallery

@@ -4,17 +4,21 @@
 // closes; behind it there is a connection whenever an answer is due.
 // From the second one on, the values of an answer come as changes. Gradio changes the value before
 // in place, also if the page has not taken that one yet, which is then lost. So they come whole.
+// Requests that follow each other closely may arrive in another order. So each has a number.
 {
   const fetch = window.fetch.bind(window);
   const due = new Set(); // requests whose answers have not ended
   const values = new Map(); // request -> the newest values of its answer
   let joined = () => {}; // called when a request is added
+  let sent = 0;
 
   const isTo = (resource, end) =>
     new URL(resource.url ?? resource, location.href).pathname.endsWith(`/queue/${end}`);
 
-  async function join(...args) {
-    const response = await fetch(...args);
+  async function join(resource, options) {
+    const headers = new Headers(options?.headers ?? resource.headers);
+    headers.set("X-Request-Number", ++sent);
+    const response = await fetch(resource, { ...options, headers });
     const { event_id: id } = response.ok ? await response.clone().json() : {};
     if (id) due.add(id);
     joined();

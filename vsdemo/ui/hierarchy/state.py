@@ -61,6 +61,11 @@ class HierarchyState:
         return ("", "") if self.concepts else (self.model, self.gallery)
 
     @property
+    def is_pending(self) -> bool:
+        """Whether the node is not there yet."""
+        return self.node is None
+
+    @property
     def in_gallery(self) -> HierarchyState:
         """This state or, if it is one of concepts, the start of that of the gallery."""
         return HierarchyState(self.model, self.gallery) if self.concepts else self

@@ -152,6 +152,7 @@ class HierarchyTab:
         selection = visit.selection
         before = query if state else ""
         state = _start(visit, state)
+        yield {self.state: state}  # what is chosen meanwhile is of this model and gallery
         if selection.upload and not state.concepts:
             updates = self._arrive_upload(state, selection.upload)
         else:
@@ -326,10 +327,11 @@ def _start(visit: Visit, state: HierarchyState | None) -> HierarchyState:
         concepts = selection.value("of") == "concepts"
         photo = selection.photo_in(visit.gallery)
         target = selection.text if photo is None or concepts else photo
-    if target == "" and state is not None and state.node is not None:
-        target = state.node.text
-        if state.node.kind == PHOTO:
-            target = state.target if state.gallery == visit.gallery else ""
+    if target == "" and state is not None:
+        if state.node is not None and state.node.kind != PHOTO:
+            target = state.node.text
+        elif state.gallery == visit.gallery or isinstance(state.target, str):
+            target = state.target
     return HierarchyState(
         visit.model, visit.gallery, concepts=concepts, target=target, selection=selection
     )

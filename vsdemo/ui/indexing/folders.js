@@ -4,6 +4,13 @@ vsdemo.folders = {
   connect(element, trigger, watch) {
     let hadFocus = false;
     const buttons = () => [...element.querySelectorAll(".folders button")];
+    // The second click of a double click would be handled as one in the list that the first brings.
+    let clicked = null;
+    element.addEventListener("click", (event) => {
+      const list = element.querySelector(".folders");
+      if (event.detail > 1 && list === clicked) event.stopImmediatePropagation();
+      clicked = list;
+    }, { capture: true });
     vsdemo.reportClicks(element, trigger);
     element.addEventListener("click", (event) => {
       hadFocus = Boolean(event.target.closest("button[data-event]"));

@@ -9,15 +9,13 @@ import gradio as gr
 
 from vsdemo.core.errors import UserError
 from vsdemo.ui import callbacks
-from vsdemo.ui.callbacks import GONE, LATEST, NEWEST, REQUESTS, Update, Updates
+from vsdemo.ui.callbacks import GONE, LATEST, NEWEST, Update, Updates
 from vsdemo.ui.components.labels import static
 from vsdemo.ui.library import Library
 from vsdemo.ui.library.offers import State
 from vsdemo.ui.models import view
 
 CHANNEL = "models"  # channel of requests that fill the panel
-# The page counts them: closing and opening again can change places on their way.
-COUNT = "(_, ...values) => [++vsdemo.models.requestCount, ...values]"
 TICK = 1  # seconds between two updates of an open panel
 
 
@@ -40,7 +38,6 @@ class ModelMenu:
         self.library = library
         first = library.default_model(gallery)
         self.chosen = gr.State(first)
-        self._count = gr.Number(visible=False)
         with gr.Column(elem_classes="model-menu", min_width=0):
             self.field = gr.HTML(
                 static(lambda: view.field(first, None)),
@@ -63,9 +60,9 @@ class ModelMenu:
             gallery: Widget with the key of the gallery.
         """
         inputs = [self.chosen, gallery]
-        guard, filled = callbacks.report_errors(self.panel), [self.panel, self.field]
-        self.field.expand(guard(self.open), [self._count, *inputs], filled, js=COUNT, **NEWEST)
-        self.field.collapse(guard(self.close), self._count, self.panel, js=COUNT, **NEWEST)
+        guard = callbacks.report_errors(self.panel, CHANNEL)
+        self.field.expand(guard(self.open), inputs, [self.panel, self.field], **NEWEST)
+        self.field.collapse(guard(self.close), None, self.panel, **NEWEST)
         changed = [demo.load, self.chosen.change, gallery.change]
         gr.on(changed, self.update_field, inputs, self.field, **LATEST)
 
@@ -75,27 +72,8 @@ class ModelMenu:
             return view.field(model, None)
         return view.field(model, self.library.offer(model, gallery))
 
-    def open(self, number: int, model: str, gallery: str, page: gr.Request) -> Updates:
-        """Fill the panel, and fill it again until nothing changes any more or it is closed.
-
-        Args:
-            number: The page's count of opening and closing the panel.
-            model: Key of the chosen model.
-            gallery: Key of the gallery.
-            page: The request.
-        """
-        request = REQUESTS.begin((str(page.session_hash), CHANNEL), number=number)
-        for update in self._fill(model, gallery):
-            if not request.take_channel():
-                return
-            yield update
-
-    def close(self, number: int, page: gr.Request) -> Updates:
-        """End `open`, whose place this request takes; its arguments are the same."""
-        REQUESTS.begin((str(page.session_hash), CHANNEL), number=number).take_channel()
-        yield {self.panel: gr.skip()}
-
-    def _fill(self, model: str, gallery: str) -> Updates:
+    def open(self, model: str, gallery: str) -> Updates:
+        """Fill the panel, and fill it again until nothing changes by itself any more."""
         measured: list[Future[Any]] = []
         if any(offer.state is State.UNMEASURED for offer in self.library.offers(gallery)):
             yield self._filled(model, gallery, is_measuring=True)
@@ -111,6 +89,10 @@ class ModelMenu:
                 return
             filled = update
             wait(running, TICK)
+
+    def close(self) -> Updates:
+        """End `open`, whose place this request takes."""
+        yield {self.panel: gr.skip()}
 
     def clicked(self, gallery: str, event: gr.EventData) -> str:
         """Return the key of the clicked model.

@@ -2,7 +2,6 @@
 // click outside of it, and leaving it by the keyboard close it.
 vsdemo.models = {
   reachedName: null, // the model that has the focus, or had it before the list was filled again
-  requestCount: 0, // of opening and closing the panel
   awaitsFocus: false, // whether the focus goes to the chosen model once the list is filled
 
   get menu() { return document.querySelector(".model-menu"); },

@@ -28,6 +28,7 @@ from vsdemo.ui.components.widgets import (
     one_line,
     upload_chip,
 )
+from vsdemo.ui.late_text import LateText
 from vsdemo.ui.library.pending import Pending, Status
 from vsdemo.ui.search import saved, view
 from vsdemo.ui.search.clip_offer import CLIP, ClipOffer
@@ -84,6 +85,7 @@ class SearchTab:
         self.reading = ReadingPanel(self.library)
         self.map = MapPanel(self.library)
         self.state = gr.State(None)
+        self.late_text = LateText(self.query)
         self._connect()
 
     @property
@@ -94,12 +96,13 @@ class SearchTab:
     @property
     def outputs(self) -> list[Any]:
         """Every widget that a callback may change."""
-        query = [self.query, self.examples, self.words]
+        query = [self.query, self.late_text.late, self.examples, self.words]
         results = [self.note, self.grid, self.more, self.detail, self.state]
         panels = [*self.filters.outputs, *self.own.outputs, self.map.selected]
         return [*query, *results, *panels, *self.context.place]
 
     def _connect(self) -> None:
+        self.late_text.connect()
         guard, outputs, state = self.context.guard(self), self.outputs, [self.state]
         settings = self.context.settings
         query = [self.query, *settings, *state, *self.filters.values]
@@ -181,6 +184,9 @@ class SearchTab:
                 selection = replace(selection, text=text)
             elif state.gallery == visit.gallery:
                 text = state.text
+        elif state is None and not text and self._query_photo(visit, None) is None:
+            text = query.strip()  # typed before the page was ready
+            selection = replace(selection, text=text)
         is_same = state is not None and state.gallery == visit.gallery
         if state and is_same and selection == state.selection:
             refinement = state.refinement
@@ -223,7 +229,7 @@ class SearchTab:
             else:
                 yield {self.words: "", self.examples: html.examples(examples)}
             if state.text != query.strip():
-                yield {self.query: state.text}
+                yield self.late_text.defer({self.query: state.text}, query)
             if not state.has_query or not self._pending(state).future.done():
                 update = self._browse(captions, state)
                 yield update
@@ -303,6 +309,7 @@ class SearchTab:
             filters: The values of the filters, or nothing to search without any.
         """
         text = text.strip()
+        was_searched = state is not None and state.is_result
         selection, photo = Selection(text), None
         refinement = read_filters(*filters) if filters else Refinement()
         if state is not None and state.gallery == gallery:
@@ -322,6 +329,8 @@ class SearchTab:
         if not state.has_query:
             Sentence.from_user(text)  # says what to do
         yield from self.search(state)
+        if not was_searched:  # its opening, which this search may have ended, has not done it
+            yield from self._offer_filters(state)
 
     def refine(self, state: SearchState | None, *filters: Any) -> Updates:
         """Repeat the search with other filters."""

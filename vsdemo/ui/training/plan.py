@@ -136,9 +136,10 @@ class PlanPanel:
 
         Args:
             reported: Preset and data set as they were reported last, and as the page shows them.
-            choices: The values of `choices`.
+            choices: The values of `choices`, as the page sent them.
         """
-        request = Request(*choices)
+        preset, *others = choices
+        request = Request(str(preset), *others)
         if (request.preset, request.dataset) in reported:
             return
         config = models.preset(request.preset)[1]
@@ -154,9 +155,10 @@ class PlanPanel:
             self.sentence: gr.update(**sentence),
             self.form: form.form(_default_config(request.preset, dataset)),
             self.changed: (),
-            self.reported: ((request.preset, request.dataset), (request.preset, dataset)),
             self.note: "",
         }
+        # After the values above: what its change leads to takes those that the page has by then.
+        yield {self.reported: ((request.preset, request.dataset), (request.preset, dataset))}
 
     def change_form(
         self,

@@ -320,29 +320,37 @@ class TrainTab:
         context, plan, inputs = self.context, self.plan, [self.state, self.seen]
         guard = context.guard(self, channel="")
         preview = context.guard(self, channel="plan")(plan.preview)
-        # One at a time, because Gradio reports a choice twice; see `choose`.
+        # One at a time, because Gradio reports a choice twice; see `choose`. By the second report,
+        # the data set of the first may not be offered any more: `preprocess` would refuse it.
         choose = context.guard(self, channel="plan choice")(plan.choose)
         change_form = context.guard(self, channel="plan form", ended_by=["plan choice"])
         choices = [plan.reported, *plan.choices]
         for event in (plan.preset.input, plan.dataset.input):
-            event(choose, choices, plan.outputs, **LATEST, concurrency_limit=1)
+            event(choose, choices, plan.outputs, **LATEST, concurrency_limit=1, preprocess=False)
         sentence_events = (plan.sentence.blur, plan.sentence.submit)
         for event in (plan.reported.change, *sentence_events, plan.board.input):
             event(preview, plan.inputs, plan.outputs, **NEWEST)
-        plan.form.input(change_form(plan.change_form), plan.choices, plan.outputs, **LATEST)
-        plan.go.click(guard(self.train), [*inputs, *plan.inputs], self.outputs, **QUIET)
+        # A click on Train waits for a change of the form, which leaving its field has reported.
+        in_turn: dict[str, Any] = {"concurrency_id": "plan form", "concurrency_limit": 1}
+        changed = change_form(plan.change_form)
+        plan.form.input(changed, plan.choices, plan.outputs, **LATEST, **in_turn)
+        train = guard(self.train)
+        plan.go.click(train, [*inputs, *plan.inputs], self.outputs, **QUIET, **in_turn)
         self.timer.tick(self.tick, inputs, self.updated, **QUIET)
         for event, callback in (
             (self.status.stop, self.stop),
             (self.status.play, self.resume),
-            (self.watched_results.select, self.choose_sentence),
-            (self.list.apply, self.show_run),
             (self.list.delete, self.delete),
         ):
             event(guard(callback), inputs, self.outputs, **QUIET)
         # One after the other: each adds to what the one before has shown.
-        toggle = guard(self.toggle_run)
-        self.list.select(toggle, inputs, self.outputs, **NEWEST, concurrency_limit=1)
+        in_turn = {"concurrency_id": "shown runs", "concurrency_limit": 1}
+        for event, callback in (
+            (self.watched_results.select, self.choose_sentence),
+            (self.list.apply, self.show_run),
+            (self.list.select, self.toggle_run),
+        ):
+            event(guard(callback), inputs, self.outputs, **NEWEST, **in_turn)
         used = [self.note, context.model, context.gallery, *context.way]
         self.status.apply(guard(self.use), [self.state], used, **QUIET)
 
