@@ -102,6 +102,19 @@ def test_filters_narrow_a_search_and_are_part_of_the_address(tab):
     assert len(result_of(cleared, tab).ranking) == len(tab.library.galleries[GALLERY].photos)
 
 
+def test_a_filter_that_is_changed_during_a_search_narrows_this_search(tab):
+    before = search(tab, "a blue square")[tab.state]
+    values = filter_values(tab)
+    updates = tab.run(TEXT, MODEL, GALLERY, 4, before, *values.values())
+    early = next(updates)
+    assert tab.state not in early  # the page shows the results of before
+    values["folder"] = "a"
+    narrowed = run(tab, tab.refine, early[tab.latest], *values.values())
+    assert narrowed[tab.state].text == TEXT
+    assert narrowed[tab.state].address["folder"] == "a"
+    assert narrowed[tab.latest] == narrowed[tab.state]
+
+
 def test_a_search_that_ends_the_opening_of_a_gallery_shows_its_panels(tab):
     update = search(tab)
     assert update[tab.filters.known]["visible"]

@@ -84,7 +84,8 @@ class SearchTab:
         self.tree = TreePanel()
         self.reading = ReadingPanel(self.library)
         self.map = MapPanel(self.library)
-        self.state = gr.State(None)
+        self.state = gr.State(None)  # what the page shows
+        self.latest = gr.State(None)  # the last search, also before it is answered
         self.late_text = LateText(self.query)
         self._connect()
 
@@ -97,7 +98,7 @@ class SearchTab:
     def outputs(self) -> list[Any]:
         """Every widget that a callback may change."""
         query = [self.query, self.late_text.late, self.examples, self.words]
-        results = [self.note, self.grid, self.more, self.detail, self.state]
+        results = [self.note, self.grid, self.more, self.detail, self.state, self.latest]
         panels = [*self.filters.outputs, *self.own.outputs, self.map.selected]
         return [*query, *results, *panels, *self.context.place]
 
@@ -105,16 +106,17 @@ class SearchTab:
         self.late_text.connect()
         guard, outputs, state = self.context.guard(self), self.outputs, [self.state]
         settings = self.context.settings
-        query = [self.query, *settings, *state, *self.filters.values]
+        latest = [self.latest]
+        query = [self.query, *settings, *latest, *self.filters.values]
         for event in (self.find.click, self.query.submit):
             event(guard(self.run), query, outputs, **NEWEST)
         self.photo.upload(guard(self.run_photo), [self.photo, *settings], outputs, **NEWEST)
-        self.grid.stop(guard(self.drop_photo), state, outputs, **NEWEST)
-        self.filters.on_change(guard(self.refine), [*state, *self.filters.values], outputs)
-        self.filters.clear.click(guard(self.clear_filters), state, outputs, **NEWEST)
+        self.grid.stop(guard(self.drop_photo), latest, outputs, **NEWEST)
+        self.filters.on_change(guard(self.refine), [*latest, *self.filters.values], outputs)
+        self.filters.clear.click(guard(self.clear_filters), latest, outputs, **NEWEST)
         self.examples.click(guard(self.run_example), settings, outputs, **NEWEST)
         self.words.click(guard(self.correct), state, outputs, **NEWEST)
-        self.more.click(guard(self.show_more), state, outputs, **NEWEST)
+        self.more.click(guard(self.show_more), latest, outputs, **NEWEST)
         # A later search ends the choice of a photo.
         guard_photo = self.context.guard(self, channel="search photo", ended_by=[self.key])
         select = guard_photo(self.select)
@@ -140,18 +142,19 @@ class SearchTab:
         guard, outputs = self.context.guard(self), self.outputs
         self.map.follow(self.state)
         self.map.selected.change(
-            guard(self.show_region), [self.state, self.map.selected], outputs, **NEWEST
+            guard(self.show_region), [self.latest, self.map.selected], outputs, **NEWEST
         )
         self.map.map.select(select, self.state, outputs, **NEWEST)
 
     def _connect_own(self) -> None:
-        guard, outputs, state = self.context.guard(self), self.outputs, [self.state]
+        guard, outputs = self.context.guard(self), self.outputs
         own, settings = self.own, self.context.settings
         # Leaving a drop-down is an `input`; a choice by keyboard is a `change` only.
         for event in (own.saved.select, own.saved.change):
             event(guard(self.open_saved), [own.saved, *settings], outputs, **NEWEST)
         for event, labelled in ((own.find.click, False), (own.unsure.click, True)):
-            event(guard(self._label_search(labelled)), [*state, own.label], outputs, **NEWEST)
+            inputs = [self.latest, own.label]
+            event(guard(self._label_search(labelled)), inputs, outputs, **NEWEST)
         own.connect(
             self.state,
             keep=self.context.guard(self, note=own.note, channel=""),
@@ -391,13 +394,14 @@ class SearchTab:
             state: What to search for.
             update: What changes at once.
         """
-        # Stored at once, so that the next filter narrows down this search, not the one before.
-        yield {**(update or {}), self.state: state}
+        if update:
+            yield update
         state = replace(state, hits=(), photo=None, browsed=0)
         if state.has_query:
             yield from self.search(state)
         else:
             state = replace(state, ongoing=Ongoing())
+            yield {self.latest: state}
             engine = yield from self._next_engine(state)
             yield {**self._browse(engine.gallery, state), self.note: ""}
 
@@ -450,6 +454,7 @@ class SearchTab:
     def search(self, state: SearchState) -> Updates:
         """Search, and fill the page."""
         state = replace(state, ongoing=Ongoing())
+        yield {self.latest: state}  # a filter that is changed meanwhile narrows this search
         with self._pending(state).wanted():
             engine = yield from self._next_engine(state)
             while engine.is_partial and not _has_query(engine, state):
@@ -655,7 +660,8 @@ class SearchTab:
 
     def _place(self, state: SearchState) -> Update:
         """Return the state and its address."""
-        return {self.state: state, **self.context.record(state, state.upload)}
+        shown = {self.state: state, self.latest: state}
+        return {**shown, **self.context.record(state, state.upload)}
 
 
 def _total(state: SearchState) -> int:
