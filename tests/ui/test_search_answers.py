@@ -53,6 +53,9 @@ def test_what_is_typed_before_the_page_is_ready_is_searched(tab):
     update = shown(tab, visit("gru", "toy-test"), None, " a blue triangle ")
     assert update[tab.state].text == "a blue triangle"
     assert update[tab.state].selection.text == "a blue triangle"
+    answered = searched(tab, "a blue triangle")[tab.state]
+    update = shown(tab, visit("gru", "toy-test"), answered, "a blue triangle")
+    assert update[tab.state].text == "a blue triangle"
     of_address = shown(tab, visit("gru", "toy-test", "a red circle"), None, "a blue triangle")
     assert of_address[tab.state].text == "a red circle"
 

@@ -47,6 +47,11 @@ class Selection:
         return self.photo if self.gallery == gallery and not self.upload else None
 
     @property
+    def is_empty(self) -> bool:
+        """Whether nothing is selected."""
+        return not self.text and self.photo is None and not self.upload
+
+    @property
     def similar(self) -> Selection:
         """What lets the tab Search show photos that are similar to the selected one."""
         value = OWN if self.upload else str(self.photo or 0)

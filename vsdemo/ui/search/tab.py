@@ -187,8 +187,8 @@ class SearchTab:
                 selection = replace(selection, text=text)
             elif state.gallery == visit.gallery:
                 text = state.text
-        elif state is None and not text and self._query_photo(visit, None) is None:
-            text = query.strip()  # typed before the page was ready
+        elif selection.is_empty and not visit.restored:
+            text = query.strip()  # typed, and maybe answered, before the page was ready
             selection = replace(selection, text=text)
         is_same = state is not None and state.gallery == visit.gallery
         if state and is_same and selection == state.selection:
