@@ -72,8 +72,8 @@ class Requests:
         """
         with self._lock:
             self._count += 1
-            place = self._count if number is None else number
-            return Request(self, channel, tuple(ended_by), place)
+            number = self._count if number is None else number
+            return Request(self, channel, tuple(ended_by), number)
 
     def take(self, request: Request) -> bool:
         """Let a request take its channel; return False if a newer one has ended it."""

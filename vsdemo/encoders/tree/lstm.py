@@ -139,7 +139,7 @@ class TreeLSTM(TreeEncoder):
         words: Tensor = self.word(self.dropout(self.table(tree.words)))  # (N, 4 units)
         x, weights = words.to(self.weights.dtype), self.weights.transpose(1, 2)
         if torch.is_autocast_enabled(x.device.type) and torch.is_grad_enabled():
-            # Trainings take half the time; what was learned is used in full precision.
+            # Its products take about half the time; what was learned is used in full precision.
             weights = weights.to(torch.get_autocast_dtype(x.device.type))
         with torch.autocast(x.device.type, enabled=False):  # the recursion writes in place
             h: Tensor = _Recursion.apply(x, weights, tree)

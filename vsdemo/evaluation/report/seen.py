@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from vsdemo import models
 from vsdemo.core.config import override
-from vsdemo.core.paths import checkpoints_root
 from vsdemo.data import datasets
 from vsdemo.evaluation.experiments.experiment import Experiment
+from vsdemo.models import checkpoint_names
 from vsdemo.models.checkpoint import Spec, read_spec
 from vsdemo.vision.backbones import TUNED
 
@@ -93,8 +93,7 @@ def _network_has_read(backbone: str) -> bool:
     )
     if tuned_with is None:
         return False
-    spec = read_spec(checkpoints_root() / tuned_with)
-    return bool(spec.config.reads_other_captions)
+    return bool(read_spec(checkpoint_names.find(tuned_with)).config.reads_other_captions)
 
 
 def text(spec: Spec) -> str:
