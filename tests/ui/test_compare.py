@@ -75,12 +75,20 @@ def test_a_choice_while_the_tab_opens_does_not_end_the_comparison(tab, query):
     updates.close()
     assert state.result is None
     assert not is_shown(visit_of("gru", "toy-test", query, **{"with": "order"}), state)
-    update = last(tab, tab.run, "", "", ["order"], True, state)
+    update = last(tab, tab.run, "", "", "", ["order"], True, state)
     assert update[tab.state].is_blind
     assert json.loads(update[tab.late_text.late])[1] == update[tab.state].text
     assert len(items(update[tab.results])) == 2
     if query:
         assert update[tab.state].text == query
+
+
+def test_names_are_hidden_although_the_page_has_not_filled_its_field_yet(tab):
+    state = opened(tab)[tab.state]
+    update = last(tab, tab.run, "", "", "", ["order"], True, state)
+    assert update[tab.state].is_blind
+    assert update[tab.state].text == TEXT
+    assert 'role="alert"' in last(tab, tab.run, "", TEXT, "", ["order"], True, state)[tab.note]
 
 
 def test_the_photo_shown_large_has_a_place_in_each_ranking(tab):
@@ -124,13 +132,13 @@ def test_sentences_of_a_photo_are_compared(tab):
 
 def test_models_are_chosen_and_the_first_is_that_of_the_page(tab):
     state = opened(tab)[tab.state]
-    update = last(tab, tab.run, TEXT, "", ["char_gru", "order"], False, state)
+    update = last(tab, tab.run, TEXT, TEXT, "", ["char_gru", "order"], False, state)
     assert update[tab.state].models == ("gru", "char_gru", "order")
     other = shown(tab, visit_of("order", "toy-test", TEXT), update[tab.state], False)
     assert other[tab.state].models[0] == "order"
     assert len(set(other[tab.state].models)) == len(other[tab.state].models) > 1
     for others in ([], ["gru"], None):
-        problem = last(tab, tab.run, TEXT, "", others, False, state)
+        problem = last(tab, tab.run, TEXT, TEXT, "", others, False, state)
         assert "Choose at least one other model" in text(problem[tab.note])
         assert tab.results not in problem
 
@@ -154,7 +162,7 @@ def test_after_a_failed_visit_the_next_comparison_is_of_its_gallery_and_model(ta
     bad = visit_of("order", "toy-test", "a\x00b")
     failed = shown(tab, bad, state, False)
     assert "sentence" in text(failed[tab.note])
-    update = last(tab, tab.run, TEXT, "", ["gru"], False, failed[tab.state])
+    update = last(tab, tab.run, TEXT, TEXT, "", ["gru"], False, failed[tab.state])
     assert update[tab.state].models == ("order", "gru")
     assert update[tab.results]
 
@@ -174,7 +182,7 @@ def test_the_second_sentence_is_kept_while_the_first_stays(tab, photo):
 @pytest.mark.parametrize("bad", ["", "  ", "a\x00b", "a" * 10_000])
 def test_bad_sentences_change_nothing(tab, bad):
     state = opened(tab)[tab.state]
-    update = last(tab, tab.run, bad, "", ["order"], False, state)
+    update = last(tab, tab.run, bad, TEXT, "", ["order"], False, state)
     assert "sentence" in text(update[tab.note])
     assert tab.results not in update
 

@@ -136,7 +136,8 @@ class CompareTab:
     def _connect(self) -> None:
         guard, outputs, state = self.context.guard(self), self.outputs, [self.state]
         self.late_text.connect()
-        query = [self.query, self.second, self.others, self.blind, self.state]
+        typed = [self.query, self.late_text.filled, self.second]
+        query = [*typed, self.others, self.blind, self.state]
         for event in (
             self.go.click,
             self.query.submit,
@@ -239,18 +240,29 @@ class CompareTab:
     def run(
         self,
         text: str,
+        filled: str,
         second: str,
         others: Sequence[str] | None,
         is_blind: bool,  # noqa: FBT001 (a checkbox)
         state: CompareState | None,
     ) -> Updates:
-        """Compare what was typed by the chosen models."""
+        """Compare what was typed by the chosen models.
+
+        Args:
+            text: What is in the field.
+            filled: The last text that the app has filled in; empty if the page does not have it
+                yet.
+            second: The second sentence; may be empty.
+            others: Keys of the models to compare with.
+            is_blind: Whether to hide the names of the models.
+            state: What the page shows; None before the tab has been opened.
+        """
         if state is None:
             return
         if state.has_photo and not text.strip():
             shown = state.asking(_selection(state), photo=state.photo, upload=state.upload)
         else:
-            if not text.strip() and state.result is None:  # the tab has just been opened
+            if not text.strip() and not filled:  # the tab has just been opened
                 if not state.text:
                     state = yield from self._with_example(state)
                 text = state.text
@@ -270,7 +282,7 @@ class CompareTab:
         if state is not None:
             text, _, second = callbacks.clicked_name(event).partition(" / ")
             yield {self.query: text, self.second: second}
-            yield from self.run(text, second, state.others, is_blind, state)
+            yield from self.run(text, text, second, state.others, is_blind, state)
 
     def run_photo(
         self,
