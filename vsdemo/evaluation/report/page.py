@@ -41,14 +41,17 @@ NAMES = {  # of figures in sentences, where their own are not clear
     "lengths t2i": "mean rank",
     "lengths short_to_long": "mean rank",
     "first_captions rsum": "rsum",
-    "nli SNLI accuracy": "accuracy, points",
-    "nli SICK accuracy": "accuracy, points",
-    "hypernyms paper accuracy": "accuracy, points",
+    "nli SNLI accuracy": "accuracy:",
+    "nli SICK accuracy": "accuracy:",
+    "hypernyms paper accuracy": "accuracy:",
     "detail level1 meanr": "mean rank",
     "similarity meanr": "mean rank",
-    "sts STS pearson": "r x 100,",
-    "voices voice": "twins, %",
-    "voices photo": "true roles, %",
+    "sts STS pearson": "r x 100:",
+    "voices voice": "`other voice`:",
+    "voices photo": "`true roles`:",
+    "verbs length_gap": "difference of mean ranks:",
+    "typos two r10": "R@10 with two typos:",
+    "typos drop two r10": "loss of R@10:",
 }
 SEEN = ("features", "other text")  # what the rows of an experiment can differ in
 RETRIEVAL = {
@@ -113,16 +116,16 @@ class Row:
             pattern: See `figures.fill`.
             paper: Whether to add the paper's figures in brackets, where it has them all.
         """
+        text = self._filled(pattern)
+        reported = self._filled(pattern, "reported ") if paper else ""
+        return f"{text} ({reported})".lstrip() if reported else text
+
+    def _filled(self, pattern: str, before: str = "") -> str:
+        """Return a pattern with figures, or "" where one is missing."""
         try:
-            text = fill(pattern, self.get)
+            return fill(pattern, lambda name: self.get(before + name))
         except MissingFigure:
             return ""
-        if not paper:
-            return text
-        try:
-            return f"{text} ({fill(pattern, lambda name: self.get(f'reported {name}'))})"
-        except MissingFigure:
-            return text
 
 
 class Page:
@@ -158,6 +161,7 @@ class Page:
             "sts_wins": self.sts_wins,
             "sts_beside_paper": self.sts_beside_paper,
             "peak": self.peak,
+            "rise": self.rise,
             "verdict": self.verdict,
             "deciding_intervals": self.deciding_intervals,
             "quote": self.quote,
@@ -172,6 +176,7 @@ class Page:
             "curve": self.curve,
             "coverage": self.coverage,
             "chance": self.chance,
+            "reported": self.reported,
             "about": about,
             "rule": RULE,
             "tolerance": TOLERANCE,
@@ -276,8 +281,10 @@ class Page:
         titles = {"model": "{title}", **differing}
         table = self.table([*models, *others], {**titles, **columns}, paper=True)
         common = [values[0] for values in choices.values() if len(values) == 1]
-        shared = ["no other text" if value == NOTHING else value for value in common if value]
+        shared = [value for value in common if value and value != NOTHING]
         note = f"Seen by all rows: {'; '.join(shared)}. " if shared else ""
+        if NOTHING in common:
+            note += "No row has read other text. "
         return f"{table}\n\n{note}{self.retraining(name)}"
 
     def _label(self, experiment: Experiment, row: str) -> str:
@@ -302,20 +309,16 @@ class Page:
                 t2i" is written retrieval_t2i.
         """
         values = {name.replace("_", " "): chance(*order) for name, order in orders.items()}
-        record = Record(
-            title="random order, computed",
-            command=None,
-            data=None,
-            split=None,
-            seeds=[],
-            commit=None,
-            minutes=None,
-            date=None,
-            checkpoint=None,
-            figures=unflatten(values, separator=" "),
-            paper=dict(paper or {}),
-        )
-        return Row(record)
+        return _row("random order, computed", unflatten(values, separator=" "), paper or {})
+
+    def reported(self, title: str, paper: Mapping[str, Any]) -> Row:
+        """Return a row of the paper that has no figures of ours.
+
+        Args:
+            title: Title of the row.
+            paper: The paper's figures for it.
+        """
+        return _row(title, {}, paper)
 
     def is_measured(self, name: str) -> bool:
         """Return whether an experiment has a record."""
@@ -509,6 +512,20 @@ class Page:
         loss = 100 * (1 - values[last] / values[best])
         return f"best after epoch {best} and {loss:.1f}% lower at the end"
 
+    def rise(self, name: str, row: str, curve: str, *, after: int) -> float:
+        """Return by how many percent a dev metric of a row's last training rises after an epoch.
+
+        Args:
+            name: Name of the experiment.
+            row: Name of the row.
+            curve: Name of one of the experiment's `curves`.
+            after: Number of the epoch.
+        """
+        run = (self.record(f"{EXPERIMENTS}/{name}").runs or {})[row][-1]
+        values = run.curves[curve]
+        last: float = list(values.values())[-1]
+        return 100 * (last / values[str(after)] - 1)
+
     def verdict(self, key: str, name: str) -> str:
         """Return the verdict on a figure that should be above 0, by its interval.
 
@@ -542,6 +559,25 @@ class Page:
             [licence.label, ", ".join(names), licence.terms] for licence, names in weights.items()
         ]
         return markdown.table(["licence", "weights", "learned from"], rows)
+
+
+def _row(title: str, figures: Mapping[str, Any], paper: Mapping[str, Any]) -> Row:
+    """Return a row without a record of its own."""
+    return Row(
+        Record(
+            title=title,
+            command=None,
+            data=None,
+            split=None,
+            seeds=[],
+            commit=None,
+            minutes=None,
+            date=None,
+            checkpoint=None,
+            figures=dict(figures),
+            paper=dict(paper),
+        )
+    )
 
 
 def _claim(claim: Claim, experiment: Experiment, row: Row) -> list[str]:
