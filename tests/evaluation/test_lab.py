@@ -195,7 +195,7 @@ def test_command_reports_on_a_checkpoint(run, toy_checkpoint, small, monkeypatch
     monkeypatch.setattr(lab, "load_photos", random)
     code, printed, errors = run("lab", toy_checkpoint)
     assert (code, errors) == (0, "")
-    assert printed.startswith("A claim holds where")
+    assert printed.startswith("A claim predicts")
     code, printed, _ = run("lab", toy_checkpoint, "--json")
     assert json.loads(printed)["figures"].keys() == {str(toy_checkpoint)}
 

@@ -47,7 +47,7 @@ def trees(
     rows = []
     for name, row in result["towers"].items():
         recursion = ("", "")
-        if name != "gru":
+        if "recursion_ms" in row:
             recursion = (f"{row['recursion_ms']:.0f}", f"{row['x_recursion']:.1f}")
         rows.append((name, f"{row['ms']:.1f}", f"{row['x_gru']:.2f}", *recursion))
     print_table(rows, header=header)
@@ -94,10 +94,10 @@ def image(
     The network reads random pixels, in batches of 8 and of 1; the photo is a JPEG of 12 megapixels.
     Figures are milliseconds a photo.
     """
-    from vsdemo.cli.index import showing_progress
+    from vsdemo.cli.output import stage_progress
     from vsdemo.search import image_bench
 
-    with showing_progress() as report:
+    with stage_progress() as report:
         result = image_bench.measure(backbone, rounds, report)
     if as_json:
         print_json(result)
@@ -128,10 +128,10 @@ def align(
 
     The photos are generated, those of the alignments with 12 megapixels.
     """
-    from vsdemo.cli.index import showing_progress
+    from vsdemo.cli.output import stage_progress
     from vsdemo.search import align_bench
 
-    with showing_progress() as report:
+    with stage_progress() as report:
         result = align_bench.measure(checkpoint, photos, rounds, report)
     if as_json:
         print_json(result)
@@ -165,13 +165,13 @@ def index(
     --rclip, both programs index the photos and search them in turns, by the same network with
     random weights.
     """
-    from vsdemo.cli.index import showing_progress
+    from vsdemo.cli.output import stage_progress
     from vsdemo.search import index_bench
 
     if rclip is not None:
         _beside_rclip(rclip, photos, rounds, as_json=as_json)
         return
-    with showing_progress() as report:
+    with stage_progress() as report:
         result = index_bench.measure(photos, report)
     if as_json:
         print_json(result)
@@ -201,10 +201,10 @@ def search(
     The vectors are sentences of Storybook, encoded by shipped models. Sentences, vectors and stores
     are kept below VSDEMO_HOME; the first time, a million take about an hour.
     """
-    from vsdemo.cli.index import showing_progress
+    from vsdemo.cli.output import stage_progress
     from vsdemo.search import search_bench
 
-    with showing_progress() as report:
+    with stage_progress() as report:
         result = search_bench.measure(vectors, report)
     if as_json:
         print_json(result)
@@ -234,10 +234,10 @@ def training(
 
     Figures are caption-photo pairs a second in the best round.
     """
-    from vsdemo.cli.index import showing_progress
+    from vsdemo.cli.output import stage_progress
     from vsdemo.training import bench
 
-    with showing_progress() as report:
+    with stage_progress() as report:
         result = bench.measure(rounds, report)
     if as_json:
         print_json(result)
@@ -271,10 +271,10 @@ def scale(
 
     Features are generated, too. They are written to the folder for temporary files, and deleted.
     """
-    from vsdemo.cli.index import showing_progress
+    from vsdemo.cli.output import stage_progress
     from vsdemo.training import scale_bench
 
-    with showing_progress() as report:
+    with stage_progress() as report:
         result = scale_bench.measure(
             preset,
             settings or [],
@@ -298,10 +298,10 @@ def scale(
 
 
 def _beside_rclip(rclip: Path, photos: int, rounds: int, *, as_json: bool) -> None:
-    from vsdemo.cli.index import showing_progress
+    from vsdemo.cli.output import stage_progress
     from vsdemo.search import rclip_bench
 
-    with showing_progress() as report:
+    with stage_progress() as report:
         result = rclip_bench.measure(rclip, photos, rounds, report)
     if as_json:
         print_json(result)

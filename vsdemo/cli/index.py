@@ -5,8 +5,7 @@ from __future__ import annotations
 import json
 import sys
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext, suppress
+from contextlib import nullcontext, suppress
 from dataclasses import asdict
 from pathlib import Path
 from threading import Event, Thread
@@ -15,11 +14,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from vsdemo.cli.options import Json, checkpoint_folders
-from vsdemo.cli.output import print_json, print_problems
+from vsdemo.cli.output import print_json, print_problems, stage_progress
 from vsdemo.core.errors import UserError
 from vsdemo.core.interrupts import INTERRUPTED
 from vsdemo.core.paths import prepare_home
-from vsdemo.core.progress import StageProgress
 
 if TYPE_CHECKING:
     from vsdemo.search.indexing import IndexSummary
@@ -76,7 +74,7 @@ def index(
     while True:
         started = time.monotonic()
         try:
-            with nullcontext(ProgressLines()) if as_lines else showing_progress() as report:
+            with nullcontext(ProgressLines()) if as_lines else stage_progress() as report:
                 summary = indexing.index_folder(catalog, caches, report, cancel)
         except KeyboardInterrupt:
             print("Stopped; the same command continues.")
@@ -94,22 +92,6 @@ def index(
             time.sleep(max(PAUSE, (time.monotonic() - started) / SHARE))
         except KeyboardInterrupt:
             return
-
-
-@contextmanager
-def showing_progress() -> Iterator[StageProgress]:
-    """Show a progress bar for each stage."""
-    from tqdm import tqdm
-
-    with tqdm(unit="photo", disable=None) as bar:
-
-        def report(stage: str, done: int, total: int) -> None:
-            bar.set_description(stage, refresh=False)
-            if bar.total != (total or None):
-                bar.reset(total or None)
-            bar.update(done - bar.n)
-
-        yield report
 
 
 class ProgressLines:

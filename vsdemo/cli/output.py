@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from vsdemo.core.progress import Progress
+from vsdemo.core.progress import Progress, StageProgress
 from vsdemo.serving.records import (
     DescribeAnswer,
     PhotoHit,
@@ -107,6 +107,22 @@ def photo_progress(stage: str) -> Iterator[Progress]:
             if bar.total is None and total:  # what an earlier run has done says nothing about speed
                 bar.initial = bar.n = bar.last_print_n = done
             bar.total = total or None
+            bar.update(done - bar.n)
+
+        yield report
+
+
+@contextmanager
+def stage_progress() -> Iterator[StageProgress]:
+    """Show a progress bar for each stage."""
+    from tqdm import tqdm
+
+    with tqdm(unit="photo", disable=None) as bar:
+
+        def report(stage: str, done: int, total: int) -> None:
+            bar.set_description(stage, refresh=False)
+            if bar.total != (total or None):
+                bar.reset(total or None)
             bar.update(done - bar.n)
 
         yield report

@@ -41,7 +41,7 @@ def store(
     An interrupted run continues where it stopped. Search it with --gallery usearch:FOLDER or
     --gallery milvus:ADDRESS.
     """
-    from vsdemo.cli.index import showing_progress
+    from vsdemo.cli.output import stage_progress
     from vsdemo.core.paths import short_name
     from vsdemo.models import checkpoint as checkpoints
     from vsdemo.search.stores import opening
@@ -50,7 +50,7 @@ def store(
     model, _, _ = checkpoints.load(checkpoint)
     about = opening.open_store(str(embeddings)).about
     check_model(about, short_name(checkpoint), checkpoints.content_hash(checkpoint), model.score)
-    with showing_progress() as report:
+    with stage_progress() as report:
         address = opening.build(
             embeddings,
             to,

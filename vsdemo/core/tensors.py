@@ -73,15 +73,11 @@ def write_checked(
         file.write(memoryview(content)[start:])
 
 
-def check(path: Path, *, required: bool = True) -> None:
+def check(path: Path) -> None:
     """Compare a file with the checksum that `write_checked` stored in it.
 
-    Args:
-        path: The file.
-        required: Whether a file without a checksum, as `write` leaves it, is damaged.
-
     Raises:
-        DamagedFile: The file is missing or has changed.
+        DamagedFile: The file is missing, has changed, or has no checksum, as `write` leaves it.
     """
     try:
         with path.open("rb") as file:
@@ -92,7 +88,7 @@ def check(path: Path, *, required: bool = True) -> None:
                 digest.update(chunk)
     except (OSError, ValueError, LookupError, TypeError, AttributeError):
         raise DamagedFile(path) from None
-    if digest.hexdigest() != stored and (stored or required):
+    if digest.hexdigest() != stored:
         raise DamagedFile(path)
 
 

@@ -58,7 +58,7 @@ class PlacedRegions(FeatureEncoder):
 
         v = [u / |u|, log p]     u = W_m x + M(b),  or  W_f x + c  for the whole frame
 
-    of the scaled features x of each region, its box b, and how certain it is that people speak of
+    of the scaled features x of each region, its box b, and how certain it is that people mention
     it, p; M is a network with one hidden layer. Regions and frames are scaled apart, as frames are
     much more alike. The last `PLACE` numbers of a region are b and log p. A row of zeros is a
     missing region and is masked.

@@ -95,7 +95,7 @@ def trees(
     ms = {name: statistics.median(of_one[1:]) for name, of_one in times.items()}  # after a warm-up
     rows = {name: {"ms": ms[name], "x_gru": ms[name] / ms["gru"]} for name in timed}
     for name, encoder in timed.items():
-        if name != "gru":
+        if not isinstance(encoder, _GRU):
             slow = _milliseconds(_recursive(encoder, batches[0]))
             rows[name] |= {"recursion_ms": slow, "x_recursion": slow / ms[name]}
     words = sum(len(s.tree.words) for s in sentences if s.tree) / len(batches)

@@ -35,9 +35,9 @@ SPLITS = tuple(dict.fromkeys(split for _, split in RUNS))
 FREE = {"seed", "learning_rate", "margin", "temperature", "evaluate_every", "patience"}
 RECIPE = tuple(name for name in Config.model_fields if name not in FREE)  # settings that must agree
 NOTE = """\
-What should be above 0 is the distance to chance (50, or 0 points above the best baseline) or, where
-models are compared, the difference to the best other one of the same recipe. Intervals are about
-other scenes, not about other trainings."""
+The difference is that to chance (50, or 0 points above the best baseline) or, where models are
+compared, that to the best other one of the same recipe. Intervals are about other scenes, not about
+other trainings."""
 
 
 class ModelResults:

@@ -6,14 +6,14 @@ from collections.abc import Iterable, Sequence
 
 HOLDS, FAILS, OPEN = "holds", "does not hold", "not shown"
 RULE = (
-    "A claim holds where the 95% interval of what should be above 0 lies above 0; it does not hold "
-    "where the interval lies at or below 0; otherwise it is not shown. A claim about several "
-    "figures holds if it holds in all of them, and does not hold if it fails in one."
+    "A claim predicts that a difference is above 0: it holds if the 95% interval lies above 0, "
+    "does not hold if the interval lies at or below 0, and is not shown otherwise. A claim about "
+    "several figures holds if it holds in all of them, and does not hold if it fails in one."
 )
 
 
 def verdict(interval: Sequence[float]) -> str:
-    """Return the verdict on an interval [low, high] of what should be above 0."""
+    """Return the verdict on the interval [low, high] of a difference."""
     low, high = interval
     if low > 0:
         return HOLDS
@@ -21,6 +21,6 @@ def verdict(interval: Sequence[float]) -> str:
 
 
 def joint_verdict(intervals: Iterable[Sequence[float]]) -> str:
-    """Return the verdict on several intervals [low, high], each of what should be above 0."""
+    """Return the verdict on the intervals [low, high] of several differences."""
     lows, highs = zip(*intervals, strict=True)
     return verdict([min(lows), min(highs)])

@@ -111,7 +111,7 @@ def build(config: FragmentsPhotosConfig, vocab: Vocab, features: int) -> DualEnc
     Departures: (1) the parts of a sentence are the whole sentence, its noun phrases and its other
     content words, not single words; the whole sentence counts as much as all others; (2) a network
     of our own proposes regions, which has learned from boxes of people which parts of photos they
-    speak of, but from no words, over a network that was tuned with captions; the logarithm of how
+    mention, but from no words, over a network that was tuned with captions; the logarithm of how
     certain it is of a region is part of v . s;
     (3) the loss is a contrast of captions and photos, of whole sentences alone and photos, and of
     each phrase and photos, without a margin; (4) `fragments_photos/boxes` also learns which regions

@@ -1,4 +1,4 @@
-"""What trainings have in common that keep the weights of the last epoch."""
+"""Base classes of trainings that keep the weights of the last epoch."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 
 from torch import Tensor, nn
 from torch.optim import AdamW, Optimizer
+from torch.optim.swa_utils import AveragedModel
 
 from vsdemo.training import optim
 
@@ -16,7 +17,7 @@ CLIP = 5.0  # largest norm of the gradient
 
 @dataclass(frozen=True)
 class LastEpochSettings:
-    """Base class of their settings, which also have `epochs` and `evaluate_every`.
+    """Settings of such a training; a subclass adds `epochs` and `evaluate_every`.
 
     Attributes:
         learning_rate: Highest learning rate of AdamW.
@@ -35,7 +36,7 @@ class LastEpochSettings:
 
 
 class LastEpochMaterial:
-    """Base class of their materials: AdamW, whose rate falls to 0.
+    """Material of such a training: AdamW, whose learning rate falls to 0.
 
     Attributes:
         config: The `LastEpochSettings` of the training.
@@ -51,12 +52,21 @@ class LastEpochMaterial:
     model: nn.Module
     steps_per_epoch: int
 
+    def parameter_groups(self) -> list[dict[str, Any]]:
+        """Return groups of parameters for AdamW, with weight decay of matrices only."""
+        parameters = list(self.model.parameters())
+        return [
+            {"params": [p for p in parameters if p.dim() > 1]},
+            {"params": [p for p in parameters if p.dim() <= 1], "weight_decay": 0.0},
+        ]
+
     def optimizer(self) -> Optimizer:
         """Return AdamW."""
         return AdamW(self.model.parameters(), weight_decay=self.config.weight_decay)
 
-    def average(self, optimizer: Optimizer) -> None:
+    def average(self, optimizer: Optimizer) -> AveragedModel | None:
         """Weights are not averaged, as the learning rate falls to 0."""
+        return None
 
     def begin_step(self, optimizer: Optimizer, step: int) -> float:
         """Set and return the learning rate: half a cosine wave down to 0, after a warmup."""

@@ -159,7 +159,7 @@ def read(out: Path) -> tuple[dict[str, Any], dict[str, Tensor]]:
         UserError: If the file is damaged.
     """
     try:
-        tensors.check(out / STATE, required=False)  # older versions wrote no checksum
+        tensors.check(out / STATE)
         with safe_open(out / STATE, "pt") as file:
             progress = json.loads(file.metadata()["run"])
             return progress, {k: file.get_tensor(k) for k in file.keys()}  # noqa: SIM118

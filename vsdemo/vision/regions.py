@@ -25,7 +25,7 @@ CELLS = 12  # of the grid, in each direction
 CELL = 0.16  # width and height of a cell
 LEAST = 1e-4  # width and height of a box
 # Numbers of a region's vector that say where it is, the last ones: its box, and the logarithm of
-# how certain it is that people speak of what it shows.
+# how certain it is that people mention what it shows.
 PLACE = 5
 
 

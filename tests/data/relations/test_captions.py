@@ -172,7 +172,7 @@ def test_a_photo_offers_the_words_of_all_its_captions(known):
         ("a dog", "dogs chase a cat", TRUE),
         ("a beast", "a dog", TRUE),
         ("a dog", "a beast", FALSE),
-        (TEXTS[7], TEXTS[1], UNKNOWN),  # too few captions speak of beasts to put one for a dog
+        (TEXTS[7], TEXTS[1], UNKNOWN),  # too few captions mention beasts to put one for a dog
         (TEXTS[6], TEXTS[2], UNKNOWN),  # "two" is more than "a"
         (TEXTS[2], TEXTS[6], FALSE),
         ("a dog", TEXTS[4], UNKNOWN),  # a negation

@@ -42,7 +42,7 @@ def check(source: Source, wanted: list[str], still_made: float) -> None:
 
 
 def of_captions(wanted: list[str]) -> CaptionSet:
-    """Return the photos of Flickr8k train that some pairs speak of."""
+    """Return the photos of Flickr8k train that some pairs mention."""
     full = datasets.load("flickr8k", "train")
     names = {pair.split("-")[1] for pair in wanted}
     photos = [
@@ -61,7 +61,7 @@ def of_captions(wanted: list[str]) -> CaptionSet:
 
 
 def only(split: CaptionSet, wanted: list[str]) -> CaptionSet:
-    """Return the captions of a split that some pairs speak of, and some with everyday nouns."""
+    """Return the captions of a split that some pairs mention, and some with everyday nouns."""
     names = {pair.split("-")[1] for pair in wanted}
     kept = [row for row, caption in enumerate(split.captions) if digest(caption) in names]
     captions = (*(split.captions[row] for row in kept), *EVERYDAY_NOUNS)

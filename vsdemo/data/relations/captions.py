@@ -1,7 +1,7 @@
 """Relations of captions that people wrote: what follows by their grammar and by WordNet.
 
 More general sentences come from the dependency trees, concepts from WordNet. What follows by these
-is true; what does not follow, but speaks of the same things, is unknown; the rest counts as false.
+is true; what does not follow, but mentions the same things, is unknown; the rest counts as false.
 """
 
 from __future__ import annotations

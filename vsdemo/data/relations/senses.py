@@ -2,7 +2,7 @@
 
 WordNet orders the senses of a noun by frequency in text about anything. Captions describe photos,
 so a sense that is a physical thing comes before one that is not; and the captions of one photo
-speak of the same things, so a sense counts more if other captions name something above or below it.
+mention the same things, so a sense counts more if other captions name something above or below it.
 """
 
 from __future__ import annotations

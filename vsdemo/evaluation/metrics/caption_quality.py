@@ -43,7 +43,7 @@ def _words(text: str) -> str:
 
 
 class Supported:
-    """Whether things are named by captions of people, in these or in other words.
+    """Whether things are named by human captions, in these or in other words.
 
     "A child" supports "a child", a synonym of it, and what lies above it in WordNet, such as "a
     person". Only the most frequent senses of a noun count.
@@ -56,7 +56,7 @@ class Supported:
         self._wordnet = wordnet
 
     def unsupported(self, named: Iterable[str], gold: Iterable[str]) -> list[str]:
-        """Return the nouns that no noun of the captions of people supports."""
+        """Return the nouns that no noun of the human captions supports."""
         gold = set(gold)
         known = {concept for noun in gold for concept in self._senses(noun)}
         above = known.union(*(self._wordnet.ancestors[concept] for concept in known))

@@ -38,6 +38,7 @@ from vsdemo.evaluation.report.recording import shipped_name
 from vsdemo.models import pretrained, shipped_files
 from vsdemo.recipes.clip import scenes
 from vsdemo.recipes.clip.card import card
+from vsdemo.recipes.last_epoch import LastEpochMaterial
 from vsdemo.search import calibration
 from vsdemo.training import optim
 from vsdemo.training.trainer import Trainer
@@ -92,7 +93,7 @@ class Batch:
         return len(self.pixels)
 
 
-class Contrast:
+class Contrast(LastEpochMaterial):
     """The material of the training: pictures and captions that belong together.
 
     Args:
@@ -101,12 +102,8 @@ class Contrast:
     """
 
     name = "clip"
-    chosen_by = None  # the last epoch is kept
-    log_interval = 20
-    solved = False
-
+    config: ClipConfig
     model: Any
-    steps_per_epoch: int
 
     def __init__(self, config: ClipConfig, cache: Path) -> None:
         self.config, self.cache = config, cache
@@ -141,17 +138,8 @@ class Contrast:
 
     def optimizer(self) -> Optimizer:
         """Return AdamW, with weight decay of matrices only."""
-        matrices = [p for p in self.model.parameters() if p.dim() > 1]
-        others = [p for p in self.model.parameters() if p.dim() <= 1]
-        groups: list[dict[str, Any]] = [
-            {"params": matrices},
-            {"params": others, "weight_decay": 0.0},
-        ]
         decay = self.config.weight_decay
-        return AdamW(groups, betas=(0.9, 0.98), weight_decay=decay)
-
-    def average(self, optimizer: Optimizer) -> None:
-        """Weights are not averaged, as the learning rate falls to 0."""
+        return AdamW(self.parameter_groups(), betas=(0.9, 0.98), weight_decay=decay)
 
     def begin_step(self, optimizer: Optimizer, step: int) -> float:
         """Set and return the learning rate, and limit the scale of the logits."""
@@ -177,10 +165,6 @@ class Contrast:
         """Clip the norm of the gradient."""
         return optim.clip_gradients(self.model, self.config.clip)
 
-    def fit(self, batch: Batch) -> dict[str, Tensor]:
-        """CLIP is not solved at once."""
-        raise NotImplementedError
-
     def measure(self, model: Any) -> dict[str, Any]:
         """Return the metrics of retrieval on dev."""
         return measure(model, self.tokenize, storybook.load("dev"))
@@ -189,17 +173,9 @@ class Contrast:
         """Return the settings and the model."""
         return {"scenes": len(self.scenes.pixels), "model": MODEL} | self.identity()
 
-    def before(self, model: Any) -> dict[str, Any]:
-        """Nothing is recorded about the untrained model."""
-        return {}
-
     def identity(self) -> dict[str, Any]:
         """Return the settings."""
         return self.config.model_dump(include=set(ClipConfig.__annotations__))
-
-    def matches(self, identity: dict[str, Any]) -> bool:
-        """Whether the training in a folder has the same settings."""
-        return identity == self.identity()
 
     def save(self, folder: Path, model: Any, *, atomic: bool = False) -> None:
         """Write what open_clip loads by `local-dir:`, each file atomically."""

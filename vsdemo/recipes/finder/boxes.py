@@ -1,4 +1,4 @@
-"""The boxes that the finder learns: what captions speak of, wherever it is known."""
+"""The boxes that the finder learns: what captions mention, wherever it is known."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from vsdemo.vision.regions import around
 
 ONE_OF_SEVERAL = 0.3  # weight of each of several boxes of a phrase; the box around them has 1
 MOST_BOXES = 8  # of a phrase that count one by one
-MOST_WEIGHT = 4.0  # of a box that many captions speak of
+MOST_WEIGHT = 4.0  # of a box that many captions mention
 
 
 @dataclass(frozen=True)
@@ -25,7 +25,7 @@ class Boxes:
 
     Attributes:
         places: (G, 4), as fractions.
-        weights: (G,), how often captions speak of each.
+        weights: (G,), how often captions mention each.
     """
 
     places: Tensor

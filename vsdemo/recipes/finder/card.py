@@ -13,7 +13,7 @@ from vsdemo.vision.crops import MOST_FOUND
 BODY = """\
 A head of {parameters:.2f} million parameters over the image network of flickr8k/vse, a
 DenseNet-169 whose last block was tuned with captions (`vsdemo/vision/backbones/finder.py`). It
-finds the parts of a photo that people speak of, whatever they are. It was trained by
+finds the parts of a photo that people mention, whatever they are. It was trained by
 
     python -m vsdemo train-finder --out checkpoints/finder --epochs {epochs}
 
@@ -22,7 +22,7 @@ train (Flickr30k Entities), and from those of {drawings:,} drawings of Storybook
 word: which box is called what is not among the labels. The network below it is frozen, and not
 part of this checkpoint.
 
-On Flickr8k dev (whole photos of {side} x {side} pixels), {recall:.1f}% of what captions speak of is
+On Flickr8k dev (whole photos of {side} x {side} pixels), {recall:.1f}% of what captions mention is
 among the {count} boxes of a photo (intersection over union of 0.5 at least), and {first:.1f}% among
 the first 10.
 

@@ -1,4 +1,4 @@
-"""How many of the things that captions speak of the finder finds."""
+"""How many of the things that captions mention the finder finds."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def recall(
 ) -> dict[str, float]:
     """Return the share of boxes that are found by the most certain 10, 20 and all, in percent.
 
-    Boxes count by how many captions speak of them.
+    Boxes count by how many captions mention them.
 
     Args:
         head: The head.

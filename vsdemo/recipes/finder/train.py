@@ -1,4 +1,4 @@
-"""Train the finder: where in photos is what people speak of?"""
+"""Train the finder: where in photos is what people mention?"""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ class Batch:
 
 
 class Detection(LastEpochMaterial):
-    """The material of the finder: maps of photos, and the boxes that captions speak of.
+    """The material of the finder: maps of photos, and the boxes that captions mention.
 
     Args:
         settings: The settings of the training.

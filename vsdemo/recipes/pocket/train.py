@@ -28,6 +28,7 @@ from vsdemo.data import datasets
 from vsdemo.data.text.vocab import Vocab
 from vsdemo.evaluation.metrics import retrieval
 from vsdemo.models import checkpoint
+from vsdemo.recipes.last_epoch import LastEpochMaterial
 from vsdemo.recipes.pocket import photos, teacher
 from vsdemo.recipes.pocket.batches import Batch, Batches
 from vsdemo.recipes.pocket.card import card
@@ -36,7 +37,6 @@ from vsdemo.recipes.pocket.teacher import Teacher
 from vsdemo.training import optim
 from vsdemo.training.trainer import Trainer
 
-CLIP = 5.0  # largest norm of the gradient
 MIN_COUNT = 3  # rarer words become <unk>
 CELL = 32  # pixels of a side of a crop for each cell of the map
 
@@ -74,7 +74,7 @@ class Settings:
     patience: ClassVar[int] = 1  # not used, as no metric chooses the epoch
 
 
-class Distillation:
+class Distillation(LastEpochMaterial):
     """The material of Pocket: crops, the teacher's view of them, and captions.
 
     Args:
@@ -87,12 +87,8 @@ class Distillation:
     """
 
     name = "pocket"
-    chosen_by = None  # the last epoch is kept
-    log_interval = 20
-    solved = False
-
-    student: Student
-    steps_per_epoch: int
+    config: Settings
+    model: Student
 
     def __init__(self, settings: Settings, cache: Path) -> None:
         self.config, self.cache = settings, cache
@@ -121,11 +117,11 @@ class Distillation:
         vocab = Vocab.build([Sentence(c) for c in self.photos.captions], MIN_COUNT)
         pocket, imitation = self.teacher.prune(map(self._resized, self.batch_maker.sample()))
         torch.manual_seed(self.config.seed)
-        self.student = Student(vocab, self.teacher.deviations)
-        self.student.net.load_state_dict(pocket)
-        self.student.components.load_state_dict(imitation)
-        self.student.to(device()).to(memory_format=torch.channels_last)
-        return self.student
+        self.model = Student(vocab, self.teacher.deviations)
+        self.model.net.load_state_dict(pocket)
+        self.model.components.load_state_dict(imitation)
+        self.model.to(device()).to(memory_format=torch.channels_last)
+        return self.model
 
     def batches(self, epoch: int, start: int = 0) -> Iterator[Batch]:
         """Return the batches of an epoch from batch number `start` on."""
@@ -133,13 +129,7 @@ class Distillation:
 
     def optimizer(self) -> Optimizer:
         """Return AdamW, with weight decay of matrices only."""
-        matrices = [p for p in self.student.parameters() if p.dim() > 1]
-        others = [p for p in self.student.parameters() if p.dim() <= 1]
-        groups: list[dict[str, Any]] = [
-            {"params": matrices},
-            {"params": others, "weight_decay": 0.0},
-        ]
-        return AdamW(groups, weight_decay=self.config.weight_decay)
+        return AdamW(self.parameter_groups(), weight_decay=self.config.weight_decay)
 
     def average(self, optimizer: Optimizer) -> AveragedModel:
         """Return the moving average of the weights, with a decay that rises.
@@ -150,7 +140,7 @@ class Distillation:
         def decay(updates: int) -> float:
             return min(self.config.average, (1 + updates) / (10 + updates))
 
-        return optim.moving_average(self.student, optimizer, decay, average_buffers=True)
+        return optim.moving_average(self.model, optimizer, decay, average_buffers=True)
 
     def begin_step(self, optimizer: Optimizer, step: int) -> float:
         """Set and return the learning rate: a linear warmup, then half a cosine wave down to 0."""
@@ -168,10 +158,10 @@ class Distillation:
     def embed(self, batch: Batch) -> tuple[Tensor, Tensor, Tensor]:
         """Return the two losses of distillation and that of ranking."""
         targets = self.teacher.targets(batch)
-        vector, spatial = self.student(self._resized(batch.pixels))
-        cells, means = self.student.distillation_losses(spatial, targets)
+        vector, spatial = self.model(self._resized(batch.pixels))
+        cells, means = self.model.distillation_losses(spatial, targets)
         described = vector[batch.described.to(device())]
-        ranking = self.student.ranking_loss(described, batch.captions, batch.owner.to(device()))
+        ranking = self.model.ranking_loss(described, batch.captions, batch.owner.to(device()))
         return cells, means, ranking
 
     def _resized(self, pixels: Tensor) -> Tensor:
@@ -184,14 +174,6 @@ class Distillation:
         cells, means, ranking = embedded
         total = cells + means + RANKING * ranking
         return {"loss": total, "places": cells, "means": means, "ranking": ranking}
-
-    def adjust_gradients(self, batch: Batch, step: int) -> dict[str, Tensor]:
-        """Clip the norm of the gradient."""
-        return optim.clip_gradients(self.student, CLIP)
-
-    def fit(self, batch: Batch) -> dict[str, Tensor]:
-        """Pocket is not solved at once."""
-        raise NotImplementedError
 
     @torch.no_grad()
     def measure(self, model: Student) -> dict[str, float]:
@@ -213,18 +195,6 @@ class Distillation:
     def describe(self) -> dict[str, Any]:
         """Return the settings."""
         return {"settings": asdict(self.config)}
-
-    def before(self, model: Student) -> dict[str, Any]:
-        """Nothing is recorded about the untrained student."""
-        return {}
-
-    def identity(self) -> dict[str, Any]:
-        """Return the settings."""
-        return asdict(self.config)
-
-    def matches(self, identity: dict[str, Any]) -> bool:
-        """Whether the training in a folder has the same settings."""
-        return identity == asdict(self.config)
 
     def save(self, folder: Path, model: Student, *, atomic: bool = False) -> None:
         """Write the network without the layers that serve its training, matrices in half precision.

@@ -1,4 +1,4 @@
-"""Finder: finds the parts of a photo that people speak of, and describes them, in one pass.
+"""Finder: finds the parts of a photo that people mention, and describes them, in one pass.
 
 A small head of our own, trained by `vsdemo.recipes.finder`, reads two maps of a frozen network and
 proposes boxes, whatever they contain, as a region proposal network does (Ren et al., "Faster
@@ -64,7 +64,7 @@ class Proposed(NamedTuple):
     """Proposed boxes of N photos, one of each shape at each place: A of them.
 
     Attributes:
-        logits: How certain it is that people speak of what is in a box, (N, A).
+        logits: How certain it is that people mention what is in a box, (N, A).
         boxes: (N, A, 4), as fractions; they may reach out of the photo.
     """
 
@@ -226,7 +226,7 @@ class Finder(Network):
         return last
 
     def describe(self, pixels: Tensor, boxes: Tensor) -> Tensor:
-        """Describe boxes as `find_and_describe` does; it is certain that people speak of them."""
+        """Describe boxes as `find_and_describe` does; it is certain that people mention them."""
         boxes = boxes.to(pixels)
         return torch.cat([_describe(self.region_map(pixels), boxes), F.pad(boxes, (0, 1))], -1)
 
@@ -259,7 +259,7 @@ def _describe(last: Tensor, boxes: Tensor) -> Tensor:
 def _places(best: Best) -> Tensor:
     """Return `regions.PLACE` of the regions of a photo, (MOST_FOUND, PLACE), the frame last.
 
-    It is certain that people speak of the frame. Missing regions are zeros.
+    It is certain that people mention the frame. Missing regions are zeros.
     """
     places = best.boxes.new_zeros(MOST_FOUND, PLACE)
     places[: len(best.boxes)] = torch.cat([best.boxes, best.certain[:, None]], -1)
