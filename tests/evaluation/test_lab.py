@@ -82,7 +82,7 @@ def test_claims_are_compared_with_chance(report):
         assert (symmetric["value"], symmetric["ci95"]) == (50, [50, 50])
         assert symmetric["verdict"] == "does not hold"
     twins = report["claims"]["twins"]["rows"][str(ORACLE)]
-    assert twins["beside"]["to that in other words"]["value"] == 100
+    assert twins["extra"]["to that in other words"]["value"] == 100
 
 
 class Constant:
@@ -112,7 +112,7 @@ def test_models_that_align_are_evaluated_with_their_region_boxes(small, monkeypa
     result = lab.report([ORACLE])
     row = result["claims"]["alignment"]["rows"][str(ORACLE)]
     assert (row["value"], row["verdict"]) == (20, "holds")
-    assert row["beside"]["% pointing into the right box"]["value"] == 70
+    assert row["extra"]["% pointing into the right box"]["value"] == 70
     assert (
         result["figures"][str(ORACLE)]["test"]["alignment"]["boxes"] == 8 * storybook_sample.SCENES
     )
@@ -121,7 +121,7 @@ def test_models_that_align_are_evaluated_with_their_region_boxes(small, monkeypa
 def test_claims_compare_models(report):
     rows = report["claims"]["entailment"]["rows"]
     row, other = rows[str(ORACLE)], rows[str(BAG)]
-    assert row["with"] == str(BAG)  # the first of two equally good ones
+    assert row["compared_with"] == str(BAG)  # the first of two equally good ones
     (gap,) = row["differences"].values()
     assert gap["value"] == pytest.approx(100 - other["value"])
     assert gap["ci95"][0] > 0
@@ -134,14 +134,14 @@ def test_a_model_that_retrieves_nothing_does_not_hold_the_claim(report):
     """The model of letters knows nothing, so typos cost it nothing, but it retrieves nothing."""
     rows = report["claims"]["typos"]["rows"]
     row, best = rows[str(LETTERS)], rows[str(BAG)]
-    assert row["with"] == str(BAG)
+    assert row["compared_with"] == str(BAG)
     assert row["value"] == 0
     lost, left = row["differences"].values()
     assert lost["value"] == pytest.approx(-best["value"])
     assert lost["ci95"][1] < 0
     title = "R@10 with two"
     assert left["value"] == pytest.approx(
-        row["beside"][title]["value"] - best["beside"][title]["value"]
+        row["extra"][title]["value"] - best["extra"][title]["value"]
     )
     assert left["ci95"][1] < 0
     assert row["verdict"] == "does not hold"
@@ -170,7 +170,7 @@ def test_only_models_of_one_recipe_are_compared(small, monkeypatch, settings, ve
     monkeypatch.setattr(checkpoint, "load", loaded.__getitem__)
     row = lab.report([ORACLE, BAG])["claims"]["entailment"]["rows"][str(ORACLE)]
     assert row["verdict"] == verdict
-    assert ("with" in row) == (verdict == "holds")
+    assert ("compared_with" in row) == (verdict == "holds")
 
 
 def test_markdown_has_a_table_per_claim(report):

@@ -45,7 +45,7 @@ class Claim:
         text: The claim in one sentence.
         paper: The paper that makes it.
         metric: The metric that the verdict is about.
-        beside: Metrics that are shown but not judged.
+        extra: Metrics that are shown but not judged.
         group: A key of GROUPS, or "".
         also: A second metric that the verdict is about.
         chance: Chance level in percent.
@@ -55,7 +55,7 @@ class Claim:
     text: str
     paper: str
     metric: Metric
-    beside: tuple[Metric, ...] = ()
+    extra: tuple[Metric, ...] = ()
     group: str = ""
     also: Metric | None = None
     chance: float = 50.0
@@ -72,7 +72,7 @@ CLAIMS = (
         text="Active and passive sentences of one meaning map together, swapped roles apart.",
         paper="Socher 2014, section 3",
         metric=Metric("% nearer to the twin in the other voice", "voices", "voice"),
-        beside=(Metric("to that in other words", "voices", "synonyms"),),
+        extra=(Metric("to that in other words", "voices", "synonyms"),),
     ),
     Claim(
         name="roles",
@@ -88,7 +88,7 @@ CLAIMS = (
         metric=Metric(
             "mean rank of the photo, shortest caption", "detail", "level1 meanr", sign=-1
         ),
-        beside=(
+        extra=(
             Metric("fullest", "detail", "level5 meanr", sign=-1),
             Metric("shortest, possible", "detail", "level1 possible", sign=-1),
         ),
@@ -99,7 +99,7 @@ CLAIMS = (
         text="Order-embeddings tell better than other models whether a caption entails another.",
         paper="Vendrov 2016, section 5.4",
         metric=Metric("% right", "entailment", "accuracy"),
-        beside=(Metric("area under ROC", "entailment", "auc"),),
+        extra=(Metric("area under ROC", "entailment", "auc"),),
         group="order score",
     ),
     Claim(
@@ -113,7 +113,7 @@ CLAIMS = (
         text="Concept, caption and photo lie in one order: what is more general lies above.",
         paper="Vendrov 2016, section 1",
         metric=Metric("% of neighbours in order", "chains", "direction"),
-        beside=(
+        extra=(
             Metric("of concepts", "chains", "concepts"),
             Metric("concept and caption", "chains", "joint"),
             Metric("of captions", "chains", "captions"),
@@ -128,7 +128,7 @@ CLAIMS = (
         text="A model that reads characters loses less by typos than one that reads words.",
         paper="after Merckx & Frank 2019, section 4.3.3",
         metric=Metric("R@10 lost by two typos", "typos", "drop two r10", sign=-1),
-        beside=(
+        extra=(
             Metric("lost by one", "typos", "drop one r10", sign=-1),
             Metric("lost by noise in 10% of letters", "typos", "drop noise r10", sign=-1),
             Metric("R@10 without", "typos", "clean r10"),
@@ -141,7 +141,7 @@ CLAIMS = (
         text="Sentences are composed: a colour is known on a thing that never had it in training.",
         paper="after Socher 2014, section 1",
         metric=Metric("% right colour, unseen", "compositional", "colour", "compositional"),
-        beside=(
+        extra=(
             Metric("colour, seen", "compositional", "colour"),
             Metric("thing, unseen", "compositional", "kind", "compositional"),
             Metric("thing, seen", "compositional", "kind"),
@@ -154,7 +154,7 @@ CLAIMS = (
         text="Words find the regions that they describe.",
         paper="Karpathy 2014, section 4.3",
         metric=Metric("points above the best baseline without a model", "alignment", "gain"),
-        beside=(
+        extra=(
             Metric("% pointing into the right box", "alignment", "pointing"),
             Metric("in the photo's centre", "alignment", "baselines centre pointing"),
             Metric("in a random region", "alignment", "baselines random pointing"),

@@ -30,7 +30,7 @@ from vsdemo.evaluation.tasks import task
 from vsdemo.evaluation.verdicts import RULE, joint_verdict, verdict
 from vsdemo.models import checkpoint
 
-RUNS = tuple(dict.fromkeys((m.task, m.split) for c in CLAIMS for m in (*c.judged, *c.beside)))
+RUNS = tuple(dict.fromkeys((m.task, m.split) for c in CLAIMS for m in (*c.judged, *c.extra)))
 SPLITS = tuple(dict.fromkeys(split for _, split in RUNS))
 FREE = {"seed", "learning_rate", "margin", "temperature", "evaluate_every", "patience"}
 RECIPE = tuple(name for name in Config.model_fields if name not in FREE)  # settings that must agree
@@ -87,8 +87,9 @@ def report(folders: Sequence[AnyPath] = ()) -> dict[str, Any]:
         folders: The checkpoints; those that ship for Storybook by default.
 
     Returns:
-        claims: name -> the claim, its metrics, and a row for each model: value, ci95, verdict, the
-        metrics `beside`, and where models are compared the model `with` and the `differences`.
+        claims: name -> text, paper, group, the titles of the `figure` and of `extra` metrics, and
+        a row for each model: value, ci95, verdict, `extra` metrics and, where models are compared,
+        `compared_with` and `differences`.
         figures: model -> split -> task -> all metrics.
 
     Raises:
@@ -119,14 +120,14 @@ def _name(folder: Path) -> str:
 
 
 def _test(claim: Claim, results: Mapping[str, ModelResults]) -> dict[str, Any]:
-    beside = (*claim.judged[1:], *claim.beside)
+    extra = (*claim.judged[1:], *claim.extra)
     rows: dict[str, dict[str, Any]] = {}
     for name, of_model in results.items():
         if (claim.metric.task, claim.metric.split) not in of_model.measured:
             rows[name] = {"verdict": "aligns no parts"}
             continue
         row = of_model.get(claim.metric)
-        row["beside"] = {metric.title: of_model.get(metric) for metric in beside}
+        row["extra"] = {metric.title: of_model.get(metric) for metric in extra}
         row["verdict"] = ""
         if not claim.group:
             row["verdict"] = verdict([bound - claim.chance for bound in row["ci95"]])
@@ -135,14 +136,14 @@ def _test(claim: Claim, results: Mapping[str, ModelResults]) -> dict[str, Any]:
         elif (best := _best_other(claim, of_model, results)) is None:
             row["verdict"] = "no other model of its recipe"
         else:
-            row |= {"with": best, **_compare(claim, of_model, results[best])}
+            row |= {"compared_with": best, **_compare(claim, of_model, results[best])}
         rows[name] = row
     return {
-        "says": claim.text,
+        "text": claim.text,
         "paper": claim.paper,
         "figure": claim.metric.title,
-        "beside": [metric.title for metric in beside],
-        "sort": claim.group,
+        "extra": [metric.title for metric in extra],
+        "group": claim.group,
         "rows": rows,
     }
 
@@ -174,24 +175,24 @@ def markdown(result: Mapping[str, Any]) -> str:
     """Return the result of `report` as one Markdown table for each claim."""
     parts = [f"{RULE} {NOTE}"]
     for claim in result["claims"].values():
-        parts += [f"**{claim['says']}** ({claim['paper']})", _table(claim)]
+        parts += [f"**{claim['text']}** ({claim['paper']})", _table(claim)]
     return "\n\n".join(parts)
 
 
 def _table(claim: dict[str, Any]) -> str:
-    titles = ["model", claim["figure"], *claim["beside"]]
-    if claim["sort"]:
+    titles = ["model", claim["figure"], *claim["extra"]]
+    if claim["group"]:
         titles.append("minus the best other")
     rows = []
     for name, row in claim["rows"].items():
         if "value" not in row:
             rows.append([f"`{name}`", *[""] * (len(titles) - 1), row["verdict"]])
             continue
-        beside = [f"{metric['value']:.1f}" for metric in row["beside"].values()]
-        cells = [f"`{name}`", _cell(row), *beside]
-        if claim["sort"]:
+        extra = [f"{metric['value']:.1f}" for metric in row["extra"].values()]
+        cells = [f"`{name}`", _cell(row), *extra]
+        if claim["group"]:
             gaps = " and ".join(_cell(gap, "+") for gap in row.get("differences", {}).values())
-            cells.append(f"{gaps}, `{row['with']}`" if gaps else "")
+            cells.append(f"{gaps}, `{row['compared_with']}`" if gaps else "")
         rows.append([*cells, row["verdict"]])
     return md.table([*titles, "verdict"], rows)
 
