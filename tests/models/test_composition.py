@@ -16,7 +16,7 @@ from vsdemo.models import composition
 from vsdemo.models.captioner import Written
 from vsdemo.models.composition import (
     DOUBT_WEIGHT,
-    LEAST_SHARE,
+    MIN_SHARE,
     SHOWN_WEIGHT,
     compose,
     sentence_of,
@@ -114,7 +114,7 @@ def test_what_few_samples_name_counts_against_a_sentence(model, monkeypatch):
     samples = ["a dog runs", "dog", "dog", "two cats"]
     composed = {own.text: own for own in texts_of(model, "two cats", "a dog runs", samples=samples)}
     for text, share in (("A dog runs.", 3 / 4), ("Two cats.", 1 / 4)):
-        expected = -math.log(share + LEAST_SHARE)
+        expected = -math.log(share + MIN_SHARE)
         assert composed[text].doubt == pytest.approx(expected)
         assert composed[text].rank == pytest.approx(
             composed[text].likelihood - DOUBT_WEIGHT * expected
@@ -145,7 +145,7 @@ def test_nouns_for_people_may_become_more_general(model):
     }
     assert composed.keys() == {"Man sees snow.", "Person sees snow."}
     sure, unsure = composed["Person sees snow."], composed["Man sees snow."]
-    assert sure.doubt == pytest.approx(-math.log(1 + LEAST_SHARE))  # a boy is a person
+    assert sure.doubt == pytest.approx(-math.log(1 + MIN_SHARE))  # a boy is a person
     assert unsure.doubt > 1
 
 

@@ -225,7 +225,9 @@ class EchoTab:
         self.text = gr.HTML(elem_id="echo")
         self.back = gr.Button("Find a red bar")
         self.state = gr.State(None)
-        self.back.click(lambda: context.go("search", Selection("a red bar")), None, context.way)
+        self.back.click(
+            lambda: context.go("search", Selection("a red bar")), None, context.destination
+        )
 
     @property
     def inputs(self):

@@ -77,7 +77,8 @@ def clip(
     print(f"{name}, {photos} photos, {result['device']}, {result['threads']} threads")
     rates = result["photos_per_second"]
     rows = [
-        (way, f"{rate:.1f}", f"{100 * rate / rates['bare']:.0f}%") for way, rate in rates.items()
+        (method, f"{rate:.1f}", f"{100 * rate / rates['bare']:.0f}%")
+        for method, rate in rates.items()
     ]
     print_table(rows, header=("", "photos/s", "of bare"))
 
@@ -212,9 +213,11 @@ def search(
     print(f"{vectors:,} vectors in half precision, {result['cores']} cores")
     rows = []
     for name in search_bench.CHECKPOINTS:
-        for way in ("exact", "usearch", "milvus"):
-            recall = 1.0 if way == "exact" else result[f"{way}_recall_{name}"]
-            rows.append((f"{name}, {way}", f"{result[f'{way}_ms_{name}']:.1f}", f"{recall:.3f}"))
+        for method in ("exact", "usearch", "milvus"):
+            recall = 1.0 if method == "exact" else result[f"{method}_recall_{name}"]
+            rows.append(
+                (f"{name}, {method}", f"{result[f'{method}_ms_{name}']:.1f}", f"{recall:.3f}")
+            )
     print_table(rows, header=("", "ms a search", "recall@10"))
     print(
         f"{search_bench.STORED:,} in single precision: order {result['order_ms']:.1f} ms, inner "

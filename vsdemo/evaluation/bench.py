@@ -178,18 +178,18 @@ def clip(name: str, photos: int, rounds: int) -> dict[str, Any]:
             cache.folder = Path(folder)
             cache.get(files)
 
-    ways = {"bare": bare, "network": network, "files": from_files}
-    seconds: dict[str, list[float]] = {way: [] for way in ways}
+    methods = {"bare": bare, "network": network, "files": from_files}
+    seconds: dict[str, list[float]] = {method: [] for method in methods}
     for _ in tqdm(range(rounds), desc=name):
-        for way, run in ways.items():  # in turns, as the speed of a machine varies
+        for method, run in methods.items():  # in turns, as the speed of a machine varies
             begin = time.perf_counter()
             run()
-            seconds[way].append(time.perf_counter() - begin)
+            seconds[method].append(time.perf_counter() - begin)
     return {
         "device": str(device()),
         "threads": torch.get_num_threads(),
         "photos_per_second": {
-            way: len(files) / statistics.median(times) for way, times in seconds.items()
+            method: len(files) / statistics.median(times) for method, times in seconds.items()
         },
     }
 

@@ -29,8 +29,8 @@ def by_epoch(run: AnyPath) -> list[dict[str, Any]]:
     for event in read(to_path(run) / "events.jsonl"):
         if event["kind"] == "eval" and "rsum" in event:
             row: dict[str, Any] = {"epoch": event["epoch"]}
-            for way in DIRECTIONS:
-                row[way] = {f"r{k}": event[way][f"r{k}"] for k in RECALLS}
+            for direction in DIRECTIONS:
+                row[direction] = {f"r{k}": event[direction][f"r{k}"] for k in RECALLS}
             row["r10"] = (row["i2t"]["r10"] + row["t2i"]["r10"]) / 2
             row["rsum"] = event["rsum"]
             if "semantics" in event:
@@ -49,7 +49,8 @@ def lines(rows: Sequence[dict[str, Any]]) -> dict[str, list[tuple[float, float]]
     Where it was measured, also points (epoch, Pearson's r x 100).
     """
     result = {
-        name: [(row["epoch"], row[way]["r10"]) for row in rows] for way, name in DIRECTIONS.items()
+        name: [(row["epoch"], row[direction]["r10"]) for row in rows]
+        for direction, name in DIRECTIONS.items()
     }
     result[MEAN] = [(row["epoch"], row["r10"]) for row in rows]
     semantics = [(row["epoch"], row["semantics"]["mean"]) for row in rows if "semantics" in row]
@@ -63,12 +64,12 @@ def markdown(rows: Sequence[dict[str, Any]]) -> str:
     recalls = [f"R@{k}" for k in RECALLS]
     sets = list(next((row["semantics"] for row in rows if "semantics" in row), {}))
     header = ["epoch"]
-    for way in DIRECTIONS:
-        header += [f"{way} {recalls[0]}", *recalls[1:]]
+    for direction in DIRECTIONS:
+        header += [f"{direction} {recalls[0]}", *recalls[1:]]
     header += ["mean R@10", "rsum", *(f"r, {name}" for name in sets)]
     lines = []
     for row in rows:
-        values = [row[way][f"r{k}"] for way in DIRECTIONS for k in RECALLS]
+        values = [row[direction][f"r{k}"] for direction in DIRECTIONS for k in RECALLS]
         values += [row["r10"], row["rsum"]]
         cells = [str(row["epoch"]), *(f"{value:.1f}" for value in values)]
         semantics = row.get("semantics", {})

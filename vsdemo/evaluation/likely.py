@@ -37,7 +37,7 @@ LEAST = 0.3  # on dev photos, half of the statements with this probability beyon
 MOST = 3  # likely statements about a photo
 BOUNDS = (1e-4, 1e4)  # bounds of the temperature
 DIGITS = 4
-LEAST_GAIN = 1e-6  # of information, beyond rounding
+MIN_GAIN = 1e-6  # of information, beyond rounding
 
 
 def fit_temperature(scores: Tensor, photo_of: Tensor) -> float:
@@ -94,7 +94,7 @@ def _most_informative(sentences: np.ndarray, is_likely: np.ndarray) -> tuple[str
         gains = np.bincount(follows.row, added * sentences[follows.col], len(information))
         gains[~is_likely] = 0
         best = int(gains.argmax())
-        if gains[best] <= LEAST_GAIN:
+        if gains[best] <= MIN_GAIN:
             break
         chosen.append(best)
         own = follows.col[follows.row == best]

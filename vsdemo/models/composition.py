@@ -22,7 +22,7 @@ from vsdemo.models.dual_encoder import DualEncoder
 BEAMS = 16
 CANDIDATES = 24  # sentences of the beam search that are ranked
 SAMPLES = 64  # sentences that are drawn to see how sure the captioner is of a thing
-LEAST_SHARE = 0.03  # of the samples, for things that none names
+MIN_SHARE = 0.03  # of the samples, for things that none names
 DOUBT_WEIGHT = 2.0  # beside the mean logarithm of a word; both are chosen on Flickr8k dev
 SHOWN_WEIGHT = 4.0
 # Nouns for people, and more general ones that can stand in their place.
@@ -162,7 +162,7 @@ def _rank(
     others: list[Composed] = []
     for row, (sentence, own) in enumerate(written):
         things = named_things(cast(Tree, sentence.tree))
-        doubts = [-math.log(_share(thing, named) + LEAST_SHARE) for thing in things.values()]
+        doubts = [-math.log(_share(thing, named) + MIN_SHARE) for thing in things.values()]
         shown = [_shown(noun, fragments[row], best[row]) for noun in things]
         result = Composed(sentence.text, own.mean, float(scores[row]), _mean(doubts), _mean(shown))
         (once if len({*things.values()}) == len(things) else others).append(result)

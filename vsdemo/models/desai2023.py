@@ -41,9 +41,9 @@ from vsdemo.models.objectives import (
 )
 from vsdemo.models.scores import Order, Score
 
-LEAST_CURVATURE, LARGEST_CURVATURE = 0.1, 10.0
-LARGEST_SCALE = 1.0  # of embeddings before the exponential map
-TEMPERATURE, LEAST_TEMPERATURE = 0.07, 0.01
+MIN_CURVATURE, MAX_CURVATURE = 0.1, 10.0
+MAX_SCALE = 1.0  # of embeddings before the exponential map
+TEMPERATURE, MIN_TEMPERATURE = 0.07, 0.01
 
 
 class MeruConfig(SymmetricConfig, RelationConfig):
@@ -96,7 +96,7 @@ class LorentzHead(nn.Module):
 
     def __init__(self, dim: int, curvature: Positive) -> None:
         super().__init__()
-        self.scale = Positive(dim**-0.5, largest=LARGEST_SCALE)
+        self.scale = Positive(dim**-0.5, largest=MAX_SCALE)
         self.curvature = curvature
 
     def forward(self, f: Tensor) -> Tensor:
@@ -168,7 +168,7 @@ class ContrastiveEntailment(Objective):
     def __init__(self, curvature: Positive, weight: float) -> None:
         super().__init__()
         self.curvature = curvature
-        self.temperature = Positive(TEMPERATURE, least=LEAST_TEMPERATURE)
+        self.temperature = Positive(TEMPERATURE, least=MIN_TEMPERATURE)
         self.weight = weight
 
     def forward(
@@ -229,7 +229,7 @@ def build(config: MeruConfig, vocab: Vocab, features: int) -> DualEncoder:
     above a photo, not its captions alone; (3) a photo has several captions in a batch, which are
     not each other's negatives; (4) points are in units of 1 / sqrt(c).
     """
-    curvature = Positive(1.0, LEAST_CURVATURE, LARGEST_CURVATURE)
+    curvature = Positive(1.0, MIN_CURVATURE, MAX_CURVATURE)
     text = WordGRU(
         vocab,
         word_dim=config.word_dim,

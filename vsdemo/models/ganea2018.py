@@ -42,7 +42,7 @@ from vsdemo.models.objectives import (
 )
 
 K = 0.1  # of the apertures
-LEAST_DISTANCE = 2 * math.atanh(poincare.least_radius(K))  # of points from the origin
+MIN_DISTANCE = 2 * math.atanh(poincare.least_radius(K))  # of points from the origin
 
 POINCARE_CONES = Cones(poincare.half_aperture, poincare.exterior_angle)
 
@@ -69,7 +69,7 @@ class ConesConfig(SymmetricConfig, RelationConfig):
 class BallHead(nn.Module):
     """Vectors to points of the Poincaré ball: (..., D) -> (..., D), float32.
 
-        x = exp_0(v + LEAST_DISTANCE v / |v|),  v = f / sqrt(D)
+        x = exp_0(v + MIN_DISTANCE v / |v|),  v = f / sqrt(D)
 
     All points are outside of the ball around the origin in which cones are undefined.
     """
@@ -78,7 +78,7 @@ class BallHead(nn.Module):
         """Map vectors (..., D)."""
         v = f.float() / f.shape[-1] ** 0.5
         length = torch.linalg.vector_norm(v, dim=-1, keepdim=True).clamp(min=poincare.TINY)
-        return poincare.exp_map0(v + LEAST_DISTANCE * v / length)
+        return poincare.exp_map0(v + MIN_DISTANCE * v / length)
 
 
 @dataclass(frozen=True)

@@ -168,7 +168,7 @@ class Context:
         return [self.selection, self.address, self.programs]
 
     @property
-    def way(self) -> list[Any]:
+    def destination(self) -> list[Any]:
         """Every widget that `go` changes."""
         return [self.selection, self.tabs]
 

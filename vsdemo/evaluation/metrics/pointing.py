@@ -15,7 +15,7 @@ from torch import Tensor
 from vsdemo.vision import regions
 
 WINDOW = (0.25, 0.25, 0.75, 0.75)  # box of the baseline `centre`
-LEAST_IOU = 0.5
+MIN_IOU = 0.5
 
 Answers = dict[str, Tensor]  # name -> (Q,), from 0 (wrong) to 1 (right)
 
@@ -65,7 +65,7 @@ def _inside(points: Tensor, gold: Tensor) -> Tensor:
 
 def _overlaps(boxes: Tensor, gold: Tensor) -> Tensor:
     """Return whether boxes (Q, N, 4) overlap enough with the box around all boxes: (Q, N)."""
-    return regions.overlap(boxes, regions.around(gold)[:, None]) >= LEAST_IOU
+    return regions.overlap(boxes, regions.around(gold)[:, None]) >= MIN_IOU
 
 
 def _mean(right: Tensor, counted: Tensor) -> Tensor:

@@ -60,8 +60,8 @@ RETRIEVAL = {
     "photos": "{photos}",
     "other text": "{text}",
     "seed": "{seed}",
-    **{f"{way} R@{k}": f"{{{way} r{k}}}" for way in DIRECTIONS for k in RECALLS},
-    **{f"{way} mean r": f"{{{way} meanr:.1f}}" for way in DIRECTIONS},
+    **{f"{direction} R@{k}": f"{{{direction} r{k}}}" for direction in DIRECTIONS for k in RECALLS},
+    **{f"{direction} mean r": f"{{{direction} meanr:.1f}}" for direction in DIRECTIONS},
     "rsum": "{rsum}",
 }
 

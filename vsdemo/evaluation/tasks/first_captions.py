@@ -35,7 +35,11 @@ class FirstCaptions(PairedTask):
     needs: ClassVar[frozenset[str]] = frozenset({"photos"})
     primary: ClassVar[str] = "rsum"
     columns: ClassVar[tuple[str, ...]] = (
-        *(f"{way} {name}" for way in DIRECTIONS for name in ("r1", "r5", "r10", "r20", "r50")),
+        *(
+            f"{direction} {name}"
+            for direction in DIRECTIONS
+            for name in ("r1", "r5", "r10", "r20", "r50")
+        ),
         "rsum",
     )
 

@@ -44,7 +44,11 @@ class Retrieval(PairedTask):
     primary: ClassVar[str] = "rsum"
     options: ClassVar[frozenset[str]] = frozenset({"folds"})
     columns: ClassVar[tuple[str, ...]] = (
-        *(f"{way} {name}" for way in DIRECTIONS for name in ("r1", "r5", "r10", "medr", "meanr")),
+        *(
+            f"{direction} {name}"
+            for direction in DIRECTIONS
+            for name in ("r1", "r5", "r10", "medr", "meanr")
+        ),
         "rsum",
     )
     card: ClassVar[CardText | None] = CardText(
@@ -86,8 +90,8 @@ class Retrieval(PairedTask):
 
     def table(self, results: Mapping[str, Result], *, label: str = "split") -> str:
         """Return recalls and ranks with intervals, a row for each split or model."""
-        way = ["R@1", "R@5", "R@10", "med r", "mean r"]
-        header = [label, "i2t R@1", *way[1:], "t2i R@1", *way[1:], "rsum"]
+        recalls = ["R@1", "R@5", "R@10", "med r", "mean r"]
+        header = [label, "i2t R@1", *recalls[1:], "t2i R@1", *recalls[1:], "rsum"]
         return markdown.table(header, [_row(row, result) for row, result in results.items()])
 
 
@@ -112,8 +116,8 @@ def _evaluate_folds(model: DualEncoder, data: PhotoData) -> Result:
 
 def _row(label: str, result: Result) -> list[str]:
     cells = [label]
-    for way in DIRECTIONS:
-        metrics, ci95 = result[way], result["ci95"][way]
+    for direction in DIRECTIONS:
+        metrics, ci95 = result[direction], result["ci95"][direction]
         cells += [bootstrap.cell(metrics[f"r{k}"], ci95[f"r{k}"]) for k in RECALLS]
         cells += [f"{metrics['medr']:.0f}", f"{metrics['meanr']:.1f}"]
     low, high = result["ci95"]["rsum"]

@@ -15,7 +15,7 @@ from vsdemo.vision.backbones.finder import Proposed
 from vsdemo.vision.regions import overlap
 
 NEAREST = 9  # anchors that learn each box
-LEAST_OVERLAP = 0.25  # of such an anchor with the box
+MIN_OVERLAP = 0.25  # of such an anchor with the box
 UNCLEAR = 0.5  # overlap from which other anchors learn nothing
 CERTAINTY_WEIGHT, PLACE_WEIGHT = 1.0, 1.5
 OTHER_WEIGHT = 0.75  # of anchors without a box, times the square of their certainty
@@ -58,7 +58,7 @@ def targets(anchors: Tensor, photos: Sequence[Boxes]) -> Targets:
         box_of = torch.full((len(anchors),), -1)
         sides = own.places[:, 2:] - own.places[:, :2]
         for number in sides.prod(1).argsort(descending=True).tolist():
-            near = nearest.values[:, number] >= LEAST_OVERLAP
+            near = nearest.values[:, number] >= MIN_OVERLAP
             near[0] = True
             box_of[nearest.indices[near, number]] = number
         learn = (box_of >= 0).nonzero()[:, 0]

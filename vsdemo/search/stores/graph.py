@@ -28,7 +28,7 @@ FILE = "photos.usearch"
 METRICS = {"cosine": "cos", "inner": "ip", "euclidean": "l2sq"}  # ours -> usearch's
 SAVED = 250_000  # new embeddings after which the graph is saved; a build continues from there
 FIRST = 10_000  # embeddings that one thread adds, as several would leave some unreachable
-LEAST_EXPANSION = 160  # the fewest nodes that a search visits
+MIN_EXPANSION = 160  # the fewest nodes that a search visits
 
 
 class GraphInfo(BaseModel, frozen=True):
@@ -89,7 +89,7 @@ class GraphStore:
         """Return the nearest photos by the graph; with conditions, the best that meet them."""
         if not conditions.is_empty:
             return self._embeddings.candidates(query, score, count, conditions)
-        self._graph.expansion_search = max(LEAST_EXPANSION, count)
+        self._graph.expansion_search = max(MIN_EXPANSION, count)
         near = self._graph.search(score.angle_part(query[None])[0].numpy(), count, threads=1)
         numbers = near.keys.astype("int64")
         return Candidates(numbers, self._embeddings.rows(numbers))

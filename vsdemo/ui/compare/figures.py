@@ -104,7 +104,7 @@ def table(models: Sequence[FiguresRow], current: str) -> Markup:
 
 
 def _figures(metrics: Mapping[str, Any]) -> list[float | None]:
-    return [(metrics.get(way) or {}).get(name) for way, name in MEASURES]
+    return [(metrics.get(direction) or {}).get(name) for direction, name in MEASURES]
 
 
 def _retrieval(figures: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -125,13 +125,14 @@ class SearchTab:
         self.detail.like(guard(self.search_similar), state, outputs, **NEWEST)
         self.detail.click(guard(self.search_caption), state, outputs, **NEWEST)
         self.note.stop(guard(callbacks.stop(self.note)), None, self.note, **NEWEST)
-        guard_way = self.context.guard(self, channel="")
+        guard_navigation = self.context.guard(self, channel="")
+        destination = [self.note, *self.context.destination]
         for event, tab in (
             (self.detail.submit, "describe"),
             (self.detail.apply, "align"),
             (self.detail.expand, "hierarchy"),
         ):
-            event(guard_way(self._way_to(tab)), state, [self.note, *self.context.way], **QUIET)
+            event(guard_navigation(self._go_to(tab)), state, destination, **QUIET)
         self.tree.follow(self.state)
         self.reading.follow(self.state)
         self.reading.content.select(select, state, outputs, **NEWEST)
@@ -161,7 +162,7 @@ class SearchTab:
             pick=self.context.guard(self, note=own.picks_note, channel="search picks"),
         )
 
-    def _way_to(self, tab: str) -> Callable[..., Updates]:
+    def _go_to(self, tab: str) -> Callable[..., Updates]:
         """Return a callback that opens another tab with the large photo and the sentence."""
 
         def go(state: SearchState | None) -> Updates:
