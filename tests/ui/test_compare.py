@@ -21,6 +21,7 @@ from vsdemo.ui.compare.votes import Votes
 from vsdemo.ui.tabs import is_shown
 
 TEXT, OTHER = "a red circle", "a blue circle"
+HANDLED = json.dumps([10**9, TEXT])  # the page has filled in every text
 PHONE = {"width": 390, "height": 844}
 
 
@@ -88,7 +89,30 @@ def test_names_are_hidden_although_the_page_has_not_filled_its_field_yet(tab):
     update = last(tab, tab.run, "", "", "", ["order"], True, state)
     assert update[tab.state].is_blind
     assert update[tab.state].text == TEXT
-    assert 'role="alert"' in last(tab, tab.run, "", TEXT, "", ["order"], True, state)[tab.note]
+    earlier = json.dumps([state.late - 1, "one blue bar"])
+    assert last(tab, tab.run, "", earlier, "", ["order"], True, state)[tab.state].is_blind
+
+
+def test_a_field_that_a_visitor_has_emptied_is_a_problem(tab):
+    state = opened(tab, "", photo=2)[tab.state]
+    handled = json.dumps([state.late, ""])
+    typed = last(tab, tab.run, TEXT, handled, "", ["order"], False, state)[tab.state]
+    assert typed.text == TEXT
+    update = last(tab, tab.run, "", handled, "", ["order"], False, typed)
+    assert 'role="alert"' in update[tab.note]
+    assert tab.results not in update
+
+
+def test_a_choice_while_the_tab_opens_again_does_not_end_the_comparison(tab):
+    state = last(tab, tab.compare_sentences, opened(tab)[tab.state])[tab.state]
+    handled = json.dumps([state.late, TEXT])
+    updates = tab.show(visit_of("gru", "toy-test", ""), state, False)
+    state = next(update for update in updates if tab.state in update)[tab.state]
+    updates.close()
+    assert not state.text
+    update = last(tab, tab.run, "", handled, "", ["order"], True, state)
+    assert update[tab.state].is_blind
+    assert update[tab.state].text
 
 
 def test_the_photo_shown_large_has_a_place_in_each_ranking(tab):
@@ -132,13 +156,13 @@ def test_sentences_of_a_photo_are_compared(tab):
 
 def test_models_are_chosen_and_the_first_is_that_of_the_page(tab):
     state = opened(tab)[tab.state]
-    update = last(tab, tab.run, TEXT, TEXT, "", ["char_gru", "order"], False, state)
+    update = last(tab, tab.run, TEXT, HANDLED, "", ["char_gru", "order"], False, state)
     assert update[tab.state].models == ("gru", "char_gru", "order")
     other = shown(tab, visit_of("order", "toy-test", TEXT), update[tab.state], False)
     assert other[tab.state].models[0] == "order"
     assert len(set(other[tab.state].models)) == len(other[tab.state].models) > 1
     for others in ([], ["gru"], None):
-        problem = last(tab, tab.run, TEXT, TEXT, "", others, False, state)
+        problem = last(tab, tab.run, TEXT, HANDLED, "", others, False, state)
         assert "Choose at least one other model" in text(problem[tab.note])
         assert tab.results not in problem
 
@@ -162,7 +186,7 @@ def test_after_a_failed_visit_the_next_comparison_is_of_its_gallery_and_model(ta
     bad = visit_of("order", "toy-test", "a\x00b")
     failed = shown(tab, bad, state, False)
     assert "sentence" in text(failed[tab.note])
-    update = last(tab, tab.run, TEXT, TEXT, "", ["gru"], False, failed[tab.state])
+    update = last(tab, tab.run, TEXT, HANDLED, "", ["gru"], False, failed[tab.state])
     assert update[tab.state].models == ("order", "gru")
     assert update[tab.results]
 
@@ -182,7 +206,7 @@ def test_the_second_sentence_is_kept_while_the_first_stays(tab, photo):
 @pytest.mark.parametrize("bad", ["", "  ", "a\x00b", "a" * 10_000])
 def test_bad_sentences_change_nothing(tab, bad):
     state = opened(tab)[tab.state]
-    update = last(tab, tab.run, bad, TEXT, "", ["order"], False, state)
+    update = last(tab, tab.run, bad, HANDLED, "", ["order"], False, state)
     assert "sentence" in text(update[tab.note])
     assert tab.results not in update
 

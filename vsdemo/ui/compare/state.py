@@ -32,6 +32,7 @@ class CompareState:
             are not.
         result: What the models answer; several comparisons for two sentences.
         selection: What the visitor has selected.
+        late: Number of the sentence that is filled into the field; see `LateText`.
     """
 
     text: str
@@ -45,6 +46,7 @@ class CompareState:
     order: tuple[str, ...] = ()
     result: RankingComparison | Sequence[PairComparison] | None = field(default=None, compare=False)
     selection: Selection = field(default_factory=Selection)
+    late: int = field(default=0, compare=False)
 
     @property
     def is_pending(self) -> bool:

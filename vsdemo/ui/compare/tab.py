@@ -38,7 +38,7 @@ from vsdemo.ui.components.widgets import (
     one_line,
     upload_chip,
 )
-from vsdemo.ui.late_text import LateText
+from vsdemo.ui.late_text import NUMBERS, LateText, is_handled
 from vsdemo.ui.library.models import paper_of
 from vsdemo.ui.library.pending import Pending
 from vsdemo.ui.tabs import Context, Selection, Visit, is_shown
@@ -136,7 +136,7 @@ class CompareTab:
     def _connect(self) -> None:
         guard, outputs, state = self.context.guard(self), self.outputs, [self.state]
         self.late_text.connect()
-        typed = [self.query, self.late_text.filled, self.second]
+        typed = [self.query, self.late_text.handled, self.second]
         query = [*typed, self.others, self.blind, self.state]
         for event in (
             self.go.click,
@@ -196,6 +196,7 @@ class CompareTab:
             others=self._others_of(visit, state),
             second=second or "",
             selection=selection,
+            late=next(NUMBERS),
         )
         photo = selection.photo_in(gallery)
         if state is not None and state.gallery == gallery and state.selection == selection:
@@ -214,7 +215,8 @@ class CompareTab:
         }
         if not shown.text and not shown.has_photo:
             shown = yield from self._with_example(shown)
-        yield self.late_text.defer({self.query: shown.text}, query if state else "")
+        before = query if state else ""
+        yield self.late_text.defer({self.query: shown.text}, before, shown.late)
         yield from self._compare(shown.hide_models() if is_blind else shown)
 
     def _with_example(self, state: CompareState) -> Generator[Update, None, CompareState]:
@@ -240,7 +242,7 @@ class CompareTab:
     def run(
         self,
         text: str,
-        filled: str,
+        handled: str,
         second: str,
         others: Sequence[str] | None,
         is_blind: bool,  # noqa: FBT001 (a checkbox)
@@ -250,8 +252,7 @@ class CompareTab:
 
         Args:
             text: What is in the field.
-            filled: The last text that the app has filled in; empty if the page does not have it
-                yet.
+            handled: Which sentence the page has filled in last; see `LateText`.
             second: The second sentence; may be empty.
             others: Keys of the models to compare with.
             is_blind: Whether to hide the names of the models.
@@ -262,11 +263,11 @@ class CompareTab:
         if state.has_photo and not text.strip():
             shown = state.asking(_selection(state), photo=state.photo, upload=state.upload)
         else:
-            if not text.strip() and not filled:  # the tab has just been opened
+            if not text.strip() and not is_handled(handled, state.late):
                 if not state.text:
                     state = yield from self._with_example(state)
-                text = state.text
-                yield self.late_text.defer({self.query: text}, "")
+                text, state = state.text, replace(state, late=next(NUMBERS))
+                yield self.late_text.defer({self.query: text}, "", state.late)
             text = Sentence.from_user(text.strip()).text
             shown = state.asking(Selection(text), second=second.strip())
         state = replace(shown, others=self._chosen(others, state))
@@ -282,7 +283,7 @@ class CompareTab:
         if state is not None:
             text, _, second = callbacks.clicked_name(event).partition(" / ")
             yield {self.query: text, self.second: second}
-            yield from self.run(text, text, second, state.others, is_blind, state)
+            yield from self.run(text, "", second, state.others, is_blind, state)
 
     def run_photo(
         self,
