@@ -226,7 +226,7 @@ class EchoTab:
         self.back = gr.Button("Find a red bar")
         self.state = gr.State(None)
         self.back.click(
-            lambda: context.go("search", Selection("a red bar")), None, context.destination
+            lambda: context.go("search", Selection("a red bar")), None, context.navigation
         )
 
     @property

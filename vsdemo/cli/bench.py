@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from vsdemo.cli.options import Json
-from vsdemo.cli.output import print_json, print_table
+from vsdemo.cli.output import print_json, print_table, stage_progress
 
 PERCENTILES = ("p50", "p95", "p99")
 
@@ -95,7 +95,6 @@ def image(
     The network reads random pixels, in batches of 8 and of 1; the photo is a JPEG of 12 megapixels.
     Figures are milliseconds a photo.
     """
-    from vsdemo.cli.output import stage_progress
     from vsdemo.search import image_bench
 
     with stage_progress() as report:
@@ -129,7 +128,6 @@ def align(
 
     The photos are generated, those of the alignments with 12 megapixels.
     """
-    from vsdemo.cli.output import stage_progress
     from vsdemo.search import align_bench
 
     with stage_progress() as report:
@@ -166,7 +164,6 @@ def index(
     --rclip, both programs index the photos and search them in turns, by the same network with
     random weights.
     """
-    from vsdemo.cli.output import stage_progress
     from vsdemo.search import index_bench
 
     if rclip is not None:
@@ -202,7 +199,6 @@ def search(
     The vectors are sentences of Storybook, encoded by shipped models. Sentences, vectors and stores
     are kept below VSDEMO_HOME; the first time, a million take about an hour.
     """
-    from vsdemo.cli.output import stage_progress
     from vsdemo.search import search_bench
 
     with stage_progress() as report:
@@ -237,7 +233,6 @@ def training(
 
     Figures are caption-photo pairs a second in the best round.
     """
-    from vsdemo.cli.output import stage_progress
     from vsdemo.training import bench
 
     with stage_progress() as report:
@@ -274,7 +269,6 @@ def scale(
 
     Features are generated, too. They are written to the folder for temporary files, and deleted.
     """
-    from vsdemo.cli.output import stage_progress
     from vsdemo.training import scale_bench
 
     with stage_progress() as report:
@@ -301,7 +295,6 @@ def scale(
 
 
 def _beside_rclip(rclip: Path, photos: int, rounds: int, *, as_json: bool) -> None:
-    from vsdemo.cli.output import stage_progress
     from vsdemo.search import rclip_bench
 
     with stage_progress() as report:

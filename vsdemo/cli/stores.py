@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from vsdemo.cli.options import Checkpoint
-from vsdemo.cli.output import NO_PHOTO, print_hits, print_json, print_unknown
+from vsdemo.cli.output import NO_PHOTO, print_hits, print_json, print_unknown, stage_progress
 from vsdemo.core.errors import UserError
 from vsdemo.data.catalog.filters import PhotoFilter
 
@@ -41,7 +41,6 @@ def store(
     An interrupted run continues where it stopped. Search it with --gallery usearch:FOLDER or
     --gallery milvus:ADDRESS.
     """
-    from vsdemo.cli.output import stage_progress
     from vsdemo.core.paths import short_name
     from vsdemo.models import checkpoint as checkpoints
     from vsdemo.search.stores import opening

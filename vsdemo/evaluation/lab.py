@@ -35,8 +35,8 @@ SPLITS = tuple(dict.fromkeys(split for _, split in RUNS))
 FREE = {"seed", "learning_rate", "margin", "temperature", "evaluate_every", "patience"}
 RECIPE = tuple(name for name in Config.model_fields if name not in FREE)  # settings that must agree
 NOTE = """\
-The difference is that to chance (50, or 0 points above the best baseline) or, where models are
-compared, that to the best other one of the same recipe. Intervals are about other scenes, not about
+The difference is from chance (50, or 0 points above the best baseline) or, where models are
+compared, from the best other model of the same recipe. Intervals are about other scenes, not about
 other trainings."""
 
 
@@ -88,8 +88,8 @@ def report(folders: Sequence[AnyPath] = ()) -> dict[str, Any]:
 
     Returns:
         claims: name -> text, paper, group, the titles of the `figure` and of `extra` metrics, and
-        a row for each model: value, ci95, verdict, `extra` metrics and, where models are compared,
-        `compared_with` and `differences`.
+        rows: model -> value, ci95, verdict and `extra` metrics; where it is compared with another
+        model also `compared_with` and `differences`.
         figures: model -> split -> task -> all metrics.
 
     Raises:

@@ -15,8 +15,8 @@ Statements are chosen one after another, each time the one that adds most to
 
 so that the first is informative and probable, and the others add something to it, or are right
 where it is wrong. A statement is likely if its probability beyond chance, (P - q) / (1 - q) as in
-Cohen's kappa, is at least LEAST: most sentences are about people, so that P is q even for a photo
-that shows nothing.
+Cohen's kappa, is at least MIN_KAPPA: most sentences are about people, so that P is q even for a
+photo that shows nothing.
 """
 
 from __future__ import annotations
@@ -33,7 +33,8 @@ from torch import Tensor
 from vsdemo.data import caption_bank
 from vsdemo.data.relations import statements
 
-LEAST = 0.3  # on dev photos, half of the statements with this probability beyond chance are true
+# On dev photos, half of the statements with this probability beyond chance are true.
+MIN_KAPPA = 0.3
 MOST = 3  # likely statements about a photo
 BOUNDS = (1e-4, 1e4)  # bounds of the temperature
 DIGITS = 4
@@ -74,7 +75,7 @@ def likely_statements(scores: Tensor, temperature: float) -> list[tuple[str, ...
     """
     sentences = (scores.double() / temperature).softmax(0).numpy()  # (N, P)
     shares = _shares()[:, None]  # (K, 1)
-    is_likely = _follows() @ sentences - shares >= LEAST * (1 - shares)  # (K, P)
+    is_likely = _follows() @ sentences - shares >= MIN_KAPPA * (1 - shares)  # (K, P)
     columns = zip(sentences.T, is_likely.T, strict=True)
     return [_most_informative(own, likely) for own, likely in columns]
 

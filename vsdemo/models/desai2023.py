@@ -66,13 +66,13 @@ class Positive(nn.Module):
 
     Args:
         start: The initial value.
-        least: The lower bound.
-        largest: The upper bound.
+        minimum: The lower bound.
+        maximum: The upper bound.
     """
 
-    def __init__(self, start: float, least: float = 0.0, largest: float = math.inf) -> None:
+    def __init__(self, start: float, minimum: float = 0.0, maximum: float = math.inf) -> None:
         super().__init__()
-        self.bounds = math.log(least) if least else -math.inf, math.log(largest)
+        self.bounds = math.log(minimum) if minimum else -math.inf, math.log(maximum)
         self.log = nn.Parameter(torch.tensor(math.log(start)))
 
     def forward(self) -> Tensor:
@@ -96,7 +96,7 @@ class LorentzHead(nn.Module):
 
     def __init__(self, dim: int, curvature: Positive) -> None:
         super().__init__()
-        self.scale = Positive(dim**-0.5, largest=MAX_SCALE)
+        self.scale = Positive(dim**-0.5, maximum=MAX_SCALE)
         self.curvature = curvature
 
     def forward(self, f: Tensor) -> Tensor:
@@ -168,7 +168,7 @@ class ContrastiveEntailment(Objective):
     def __init__(self, curvature: Positive, weight: float) -> None:
         super().__init__()
         self.curvature = curvature
-        self.temperature = Positive(TEMPERATURE, least=MIN_TEMPERATURE)
+        self.temperature = Positive(TEMPERATURE, minimum=MIN_TEMPERATURE)
         self.weight = weight
 
     def forward(

@@ -17,7 +17,9 @@ CLIP = 5.0  # largest norm of the gradient
 
 @dataclass(frozen=True)
 class LastEpochSettings:
-    """Settings of such a training; a subclass adds `epochs` and `evaluate_every`.
+    """Settings of a training that keeps the weights of its last epoch.
+
+    A subclass adds `epochs` and `evaluate_every`.
 
     Attributes:
         learning_rate: Highest learning rate of AdamW.
@@ -36,10 +38,12 @@ class LastEpochSettings:
 
 
 class LastEpochMaterial:
-    """Material of such a training: AdamW, whose learning rate falls to 0.
+    """Material of a training that keeps the weights of its last epoch.
+
+    It has AdamW, whose learning rate falls to 0.
 
     Attributes:
-        config: The `LastEpochSettings` of the training.
+        config: The settings of the training: a dataclass, unless a subclass overrides `identity`.
         model: The network.
         steps_per_epoch: Steps of an epoch.
     """

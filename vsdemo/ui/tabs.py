@@ -168,7 +168,7 @@ class Context:
         return [self.selection, self.address, self.programs]
 
     @property
-    def destination(self) -> list[Any]:
+    def navigation(self) -> list[Any]:
         """Every widget that `go` changes."""
         return [self.selection, self.tabs]
 

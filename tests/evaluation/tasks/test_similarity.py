@@ -90,10 +90,16 @@ def test_gap_is_the_cost_of_a_missing_verb(model, tagger):
     assert result["one"] == pytest.approx((4.75 + 1.5 + 1) / 3)
     assert result["both"] == 2
     assert result["gap"] == pytest.approx(result["one"] - 2)
-    assert result["n_pairs"] == {"none": 0, "one": 3, "both": 1}
+    assert result["n_pairs"] == {
+        "none": 0,
+        "one": 3,
+        "both": 1,
+        "similar_length": 1,
+        "different_length": 0,
+    }
     assert result["worst"][0] == {"captions": list(CAPTIONS[:2]), "verbs": "one", "rank": 4.75}
     assert [w["rank"] for w in result["worst"]] == [4.75, 2, 1.5, 1]
-    assert result["ci95"].keys() == {"one", "both", "gap"}
+    assert result["ci95"].keys() == {"one", "both", "gap", "similar_length"}
     assert json.loads(json.dumps(result)) == result
 
 
@@ -101,7 +107,8 @@ def test_pairs_of_a_photo_are_drawn_together():
     rng = np.random.default_rng(0)
     photo = np.repeat(np.arange(6), [1, 3, 2, 6, 3, 1])
     pairs = [(row, row) for row in range(len(photo))]
-    ranks = verbs.VerbRanks(pairs, photo, rng.random(16), rng.integers(0, 3, 16))
+    longer = rng.integers(0, 10, 16)
+    ranks = verbs.VerbRanks(pairs, photo, rng.random(16), rng.integers(0, 3, 16), longer)
     assert len(ranks) == 6
     for drawn in (rng.integers(0, 6, 6), np.array([0, 0, 5])):
         rows = np.array([row for p in drawn for row in np.flatnonzero(photo == p)])
@@ -111,6 +118,17 @@ def test_pairs_of_a_photo_are_drawn_together():
             wanted = ranks.rank[of_kind if len(of_kind) else ranks.kind == number].mean()
             assert metrics[name] == pytest.approx(wanted)
         assert metrics["gap"] == pytest.approx(metrics["one"] - metrics["both"])
+
+
+def test_lengths_are_compared_where_both_captions_have_a_verb_or_none():
+    kind = np.array([0, 2, 2, 1, 0, 1])
+    longer = np.array([0, 4, 5, 9, 7, 0])
+    rank = np.array([1.0, 3, 10, 100, 20, 200])
+    ranks = verbs.VerbRanks([(0, 1)] * 6, np.arange(6), rank, kind, longer)
+    metrics = ranks.metrics()
+    assert (metrics["similar_length"], metrics["different_length"]) == (2, 15)
+    assert metrics["length_gap"] == 13
+    assert ranks.metrics(np.array([1, 1, 4, 3]))["length_gap"] == pytest.approx(20 - 3)
 
 
 @pytest.mark.parametrize("task", [similarity.Similarity(), verbs.Verbs()])

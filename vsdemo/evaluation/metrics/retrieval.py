@@ -62,7 +62,9 @@ class Ranks:
             captions = np.concatenate([self._captions_of[photo] for photo in photos])
             i2t, t2i = i2t[photos], t2i[captions]
         result: dict[str, Any] = {"i2t": summary(i2t), "t2i": summary(t2i)}
-        result["rsum"] = sum(result[way][f"r{k}"] for way in DIRECTIONS for k in RECALLS)
+        result["rsum"] = sum(
+            result[direction][f"r{k}"] for direction in DIRECTIONS for k in RECALLS
+        )
         return result
 
 

@@ -2,7 +2,7 @@
 
 Each photo of a split gets a composed sentence (`vsdemo.models.composition`) and the sentence of the
 caption bank with the highest score. Both are compared with the human captions: `cider` by CIDEr
-in percent, and `false_things` by the share of things they name that no caption of people supports
+in percent, and `false_things` by the share of things they name that no human caption supports
 (`metrics.caption_quality.Supported`), in percent. `gain` is by how much CIDEr of composed sentences
 is higher, in percent.
 

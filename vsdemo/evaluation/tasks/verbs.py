@@ -1,9 +1,10 @@
-"""Captions of one photo with and without a verb (Socher 2014, section 6.6).
+"""Captions of one photo with and without a verb, and of different lengths (Socher 2014, 6.6).
 
 For each pair of captions of one photo, the rank at which one finds the other among all other
 captions of the split, averaged over both directions. Pairs are grouped by whether both, one or
 none has a verb: a word that the parser tags VERB, so "a dog running" has one and "a dog is on the
-beach" has none.
+beach" has none. Pairs in which both captions have a verb, or neither has
+one, are also grouped by their lengths.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ import torch
 from vsdemo.core.caption_set import CaptionSet
 from vsdemo.core.sentences import Sentence
 from vsdemo.data.text.sentences import DEP_TREE, add_trees
+from vsdemo.data.text.vocab import tokenize
 from vsdemo.evaluation.metrics import caption_scores
 from vsdemo.evaluation.metrics.bootstrap import with_intervals
 from vsdemo.evaluation.metrics.pairs import photos_of, times_drawn
@@ -25,6 +27,7 @@ from vsdemo.evaluation.task import PairedTask, PhotoData, Result
 from vsdemo.models.dual_encoder import DualEncoder
 
 KINDS = ("none", "one", "both")  # of the two captions has a verb
+MIN_DIFFERENCE = 5  # words between the lengths of two captions of different length
 WORST = 10  # pairs that are listed
 
 
@@ -59,42 +62,53 @@ class VerbRanks:
         photo: (N,) number of the photo of each pair.
         rank: (N,) mean rank of each pair.
         kind: (N,) index into KINDS.
+        length_difference: (N,) difference of the two lengths, in words.
     """
 
     pairs: list[tuple[int, int]]
     photo: np.ndarray
     rank: np.ndarray
     kind: np.ndarray
+    length_difference: np.ndarray
 
     def __len__(self) -> int:
         """Return the number of photos."""
         return int(self.photo.max()) + 1
 
     @property
-    def counts(self) -> dict[str, int]:
-        """Number of pairs of each kind."""
-        return {name: int((self.kind == number).sum()) for number, name in enumerate(KINDS)}
+    def groups(self) -> dict[str, np.ndarray]:
+        """(N,) which pairs are in each group; those by length have no pair with one verb."""
+        same = self.kind != KINDS.index("one")
+        return {
+            **{name: self.kind == number for number, name in enumerate(KINDS)},
+            "similar_length": same & (self.length_difference < MIN_DIFFERENCE),
+            "different_length": same & (self.length_difference >= MIN_DIFFERENCE),
+        }
 
     def metrics(self, photos: np.ndarray | None = None) -> dict[str, float]:
-        """Return the mean rank of each kind, and `gap`, `one` minus `both`.
+        """Return the mean rank of each group; `gap`, `one` minus `both`; and `length_gap`.
 
-        The pairs of a photo are drawn together, as their ranks depend on each other. A kind that is
-        not in the sample has the mean of all its pairs.
+        The latter is `different_length` minus `similar_length`. The pairs of a photo are drawn together, as their ranks
+        depend on each other. A group that is not in the sample has the mean of all its pairs.
         """
         times = times_drawn(self.photo, photos)
         means = {}
-        for number, name in enumerate(KINDS):
-            if (of_kind := self.kind == number).any():
-                weights = times[of_kind] if times[of_kind].any() else None
-                means[name] = float(np.average(self.rank[of_kind], weights=weights))
-        if {"one", "both"} <= means.keys():
-            means["gap"] = means["one"] - means["both"]
+        for name, of_group in self.groups.items():
+            if of_group.any():
+                weights = times[of_group] if times[of_group].any() else None
+                means[name] = float(np.average(self.rank[of_group], weights=weights))
+        for gap, more, less in (
+            ("gap", "one", "both"),
+            ("length_gap", "different_length", "similar_length"),
+        ):
+            if {more, less} <= means.keys():
+                means[gap] = means[more] - means[less]
         return means
 
 
 @dataclass(frozen=True)
 class Verbs(PairedTask):
-    """Mean ranks of captions with and without a verb; lower is better."""
+    """Mean ranks of captions with and without a verb, and by length; lower is better."""
 
     name: ClassVar[str] = "verbs"
     needs: ClassVar[frozenset[str]] = frozenset({"photos"})
@@ -103,24 +117,26 @@ class Verbs(PairedTask):
     def measure(self, model: DualEncoder, data: PhotoData) -> VerbRanks:
         """Return the mean rank of each pair."""
         verb = has_verb(data.split)
+        length = [len(tokenize(caption)) for caption in data.split.captions]
         pairs, rank = pair_ranks(model, data.split)
         return VerbRanks(
             pairs,
             photo=photos_of(pairs, data.split),
             rank=rank,
             kind=np.array([verb[a] + verb[b] for a, b in pairs]),
+            length_difference=np.array([abs(length[a] - length[b]) for a, b in pairs]),
         )
 
     def evaluate(self, model: DualEncoder, data: PhotoData) -> Result:
-        """Return the mean rank of each kind, `gap`, n_pairs, and ci95 over the photos.
+        """Return the mean rank of each group, the gaps, n_pairs, and ci95 over the photos.
 
         `worst` lists the pairs with the highest ranks.
         """
         ranks = self.measure(model, data)
         result = with_intervals(ranks)
         ci95 = result.pop("ci95")
-        worst = _worst(ranks, data.split)
-        return {**result, "n_pairs": ranks.counts, "worst": worst, "ci95": ci95}
+        counts = {name: int(group.sum()) for name, group in ranks.groups.items()}
+        return {**result, "n_pairs": counts, "worst": _worst(ranks, data.split), "ci95": ci95}
 
 
 def _worst(ranks: VerbRanks, split: CaptionSet) -> list[dict[str, Any]]:

@@ -163,7 +163,7 @@ class CompareTab:
         self.figures.content.select(guard(self.show_example), state, outputs, **NEWEST)
         self.note.stop(guard(callbacks.stop(self.note)), None, self.note, **NEWEST)
         search = self.context.guard(self, channel="")(self.search_sentence)
-        self.results.click(search, state, [self.note, *self.context.destination], **QUIET)
+        self.results.click(search, state, [self.note, *self.context.navigation], **QUIET)
 
     def begin_loading(self, visit: Visit) -> Sequence[Pending[Any]]:
         """Begin to load the photos and the models that an address names."""

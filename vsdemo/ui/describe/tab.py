@@ -142,12 +142,12 @@ class DescribeTab:
         self.rank.click(guard(self.rank_typed), [self.typed, self.state], outputs, **NEWEST)
         self.composed.follow(self.state)
         self.note.stop(guard(callbacks.stop(self.note)), None, self.note, **NEWEST)
-        guard, destination = context.guard(self, channel=""), [self.note, *context.destination]
-        self.similar.click(guard(self.search_similar), [self.state], destination, **QUIET)
-        self.sentences.click(guard(self.search_sentence), [self.state], destination, **QUIET)
-        self.sentences.apply(guard(self.align_sentence), [self.state], destination, **QUIET)
+        guard, navigation = context.guard(self, channel=""), [self.note, *context.navigation]
+        self.similar.click(guard(self.search_similar), [self.state], navigation, **QUIET)
+        self.sentences.click(guard(self.search_sentence), [self.state], navigation, **QUIET)
+        self.sentences.apply(guard(self.align_sentence), [self.state], navigation, **QUIET)
         composed = [self.state, self.composed.texts]
-        self.composed.sentences.apply(guard(self.align_composed), composed, destination, **QUIET)
+        self.composed.sentences.apply(guard(self.align_composed), composed, navigation, **QUIET)
 
     def search_sentence(self, state: DescribeState | None, event: gr.EventData) -> Updates:
         """Search for the photos that the clicked sentence describes."""

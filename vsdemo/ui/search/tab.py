@@ -126,13 +126,13 @@ class SearchTab:
         self.detail.click(guard(self.search_caption), state, outputs, **NEWEST)
         self.note.stop(guard(callbacks.stop(self.note)), None, self.note, **NEWEST)
         guard_navigation = self.context.guard(self, channel="")
-        destination = [self.note, *self.context.destination]
+        navigation = [self.note, *self.context.navigation]
         for event, tab in (
             (self.detail.submit, "describe"),
             (self.detail.apply, "align"),
             (self.detail.expand, "hierarchy"),
         ):
-            event(guard_navigation(self._go_to(tab)), state, destination, **QUIET)
+            event(guard_navigation(self._go_to(tab)), state, navigation, **QUIET)
         self.tree.follow(self.state)
         self.reading.follow(self.state)
         self.reading.content.select(select, state, outputs, **NEWEST)

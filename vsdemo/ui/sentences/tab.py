@@ -107,8 +107,8 @@ class SentencesTab:
         self.state.change(guard(self.answer), [self.state], self.answers, **NEWEST)
         self.note.stop(guard(callbacks.stop(self.note)), None, self.note, **NEWEST)
         search_caption = context.guard(self, channel="")(self.search_caption)
-        destination = [self.note, *context.destination]
-        self.nearest.click(search_caption, [self.captions, self.state], destination, **QUIET)
+        navigation = [self.note, *context.navigation]
+        self.nearest.click(search_caption, [self.captions, self.state], navigation, **QUIET)
 
     def begin_loading(self, visit: Visit) -> Sequence[Pending[Any]]:
         """Begin to load all models, which are compared."""

@@ -351,7 +351,7 @@ class TrainTab:
             (self.list.select, self.toggle_run),
         ):
             event(guard(callback), inputs, self.outputs, **NEWEST, **in_turn)
-        used = [self.note, context.model, context.gallery, *context.destination]
+        used = [self.note, context.model, context.gallery, *context.navigation]
         self.status.apply(guard(self.use), [self.state], used, **QUIET)
 
 
