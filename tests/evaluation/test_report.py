@@ -456,7 +456,7 @@ def test_what_is_said_to_be_reproduced_by_an_experiment_is_on_the_page() -> None
 
 SETTINGS = {  # settings, limits that were set, sections of papers and a version
     *("95%", "85%", "80%", "70%", "0.001", "0.2", "0.5", "0.05", "6.6", "6.7", "3.0"),
-    *("5%", "0.01", "1%", "0.0001", "0.004"),
+    *("5%", "0.01", "1%", "0.0001", "0.004", "3.3", "4.2"),
 }
 
 

@@ -455,25 +455,30 @@ class Page:
             raise UserError(_missing(key, name))
         return value.value
 
-    def sts_wins(self, key: str, over: str, group: str = "") -> str:
+    def sts_wins(self, key: str, over: str, group: str = "", *, paper: str = "") -> str:
         """Return in how many of the paper's sets a record is significantly higher, and lower.
 
         Args:
             key: Key of the record.
             over: Key of another record, or title of a column of the paper.
             group: Names of the record's group of figures, joined by spaces.
+            paper: Title of a column of the paper that is compared in place of the record, on the
+                record's sets.
 
         Returns:
             Such as "15 of 21 sets (below in 2)".
         """
         row = self.row(key, group)
         sets = [name for name in sts_report.PAPER if row.get(f"{name} pearson") is not None]
-        own = {name: self.figure(key, f"{group} {name} pearson") for name in sets}
-        if over in sts_report.COLUMNS:
-            column = sts_report.COLUMNS.index(over)
-            other = {name: sts_report.PAPER[name][column] for name in sets}
-        else:
-            other = {name: self.figure(over, f"{name} pearson") for name in sets}
+
+        def similarities(source: str, group: str = "") -> dict[str, float]:
+            if source in sts_report.COLUMNS:
+                column = sts_report.COLUMNS.index(source)
+                return {name: sts_report.PAPER[name][column] for name in sets}
+            return {name: self.figure(source, f"{group} {name} pearson") for name in sets}
+
+        own = similarities(paper) if paper else similarities(key, group)
+        other = similarities(over)
         wins = [sts_report.is_higher(own[n], other[n], sts_report.PAIRS[n]) for n in sets]
         losses = [sts_report.is_higher(other[n], own[n], sts_report.PAIRS[n]) for n in sets]
         return f"{sum(wins)} of {len(sets)} sets (below in {sum(losses)})"

@@ -3,8 +3,8 @@
 For each pair of captions of one photo, the rank at which one finds the other among all other
 captions of the split, averaged over both directions. Pairs are grouped by whether both, one or
 none has a verb: a word that the parser tags VERB, so "a dog running" has one and "a dog is on the
-beach" has none. Pairs in which both captions have a verb, or neither has
-one, are also grouped by their lengths.
+beach" has none. Pairs in which both captions have a verb, or neither has one, are also grouped
+by their lengths.
 """
 
 from __future__ import annotations
@@ -88,8 +88,9 @@ class VerbRanks:
     def metrics(self, photos: np.ndarray | None = None) -> dict[str, float]:
         """Return the mean rank of each group; `gap`, `one` minus `both`; and `length_gap`.
 
-        The latter is `different_length` minus `similar_length`. The pairs of a photo are drawn together, as their ranks
-        depend on each other. A group that is not in the sample has the mean of all its pairs.
+        The latter is `different_length` minus `similar_length`. The pairs of a photo are drawn
+        together, as their ranks depend on each other. A group that is not in the sample has the
+        mean of all its pairs.
         """
         times = times_drawn(self.photo, photos)
         means = {}
