@@ -33,7 +33,7 @@ def test_the_head_has_its_equation():
 
 
 def test_a_positive_number_stays_within_its_bounds_and_can_return():
-    number = Positive(1.0, least=0.1, largest=10.0)
+    number = Positive(1.0, minimum=0.1, maximum=10.0)
     assert number().item() == 1
     with torch.no_grad():
         number.log.fill_(7.0)
